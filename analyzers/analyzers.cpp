@@ -316,6 +316,8 @@ std::unique_ptr<exec::Shard> Analysis::make_shard() {
                                          parts_->blocks ? parts_->blocks->make_shard() : nullptr);
 }
 
+void Analysis::longest_warps(const exec::LongestWarps& longest) { parts_->path.longest_warps(longest); }
+
 void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
                       const std::vector<exec::InstructionCount>& counts) {
   for (const auto& shard : shards) static_cast<CombinedShard&>(*shard).give_to(*parts_);

@@ -41,6 +41,7 @@ public:
   ~Analysis() override;
 
   std::unique_ptr<exec::Shard> make_shard() override;
+  void longest_warps(const exec::LongestWarps& longest) override;
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
               const std::vector<exec::InstructionCount>& counts) override;
 

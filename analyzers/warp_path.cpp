@@ -89,19 +89,22 @@ constexpr std::size_t kLoadsInFlight = 20;
 
 class Walk {
 public:
-  Walk(const ir::Module& module, const ir::Function& function, const std::vector<exec::InstructionCount>& counts,
-       double barrier)
+  Walk(const ir::Module& module, const ir::Function& function, double barrier)
       : flow_(ir::control_flow(function)), effects_(ir::effects(module, function)), barrier_(barrier),
-        visits_(flow_.blocks.size()), before_(flow_.blocks.size()), registers_(function.registers.size()) {
-    for (std::size_t b = 0; b < flow_.blocks.size(); ++b)
-      if (flow_.blocks[b].first < flow_.blocks[b].end)
-        visits_[b] = static_cast<double>(counts[flow_.blocks[b].first].warps);
+        visits_(flow_.blocks.size()), before_(flow_.blocks.size()), registers_(function.registers.size()) {}
+
+  /// How often each instruction ran, in the walks that follow.
+  void follow(const std::vector<std::uint64_t>& times) {
+    for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {
+      before_[b].clear();
+      if (flow_.blocks[b].first < flow_.blocks[b].end) visits_[b] = static_cast<double>(times[flow_.blocks[b].first]);
+    }
     for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b)
       for (const std::uint32_t to : flow_.blocks[b].successors)
         if (visits_[b] > 0) before_[to].push_back(b);
   }
 
-  /// Of all warps.
+  /// Of all warps that ran so often.
   double cycles(const std::vector<Step>& steps) {
     double sum = 0;
     for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
@@ -201,15 +204,23 @@ private:
   std::vector<double> in_flight_; ///< when the loads of the block are there, in the order in which they start
 };
 
-/// `far`: latency of what misses the first-level cache.
+/// What misses the first-level cache.
+struct Misses {
+  double latency;
+  /// Hit rate in percent of all loads whose accesses were simulated, for those that only blocks execute whose accesses
+  /// were not; null: not known.
+  const Metric* usual_hits;
+};
+
 double latency_of_access(const Step& step, InstructionClass which, const InstructionRow* row, const PathLatencies& l,
-                         double far) {
+                         const Misses& misses) {
   const double shared = l.results[static_cast<std::size_t>(InstructionClass::shared)];
   if (step.shared) return which == InstructionClass::atomic ? 2 * shared : shared; // atomics load and store
   if (which == InstructionClass::atomic) return l.atomic;
-  const Metric* const hits = row != nullptr ? row->metrics.find(MetricId::l1_hit_rate) : nullptr;
+  const Metric* hits = row != nullptr ? row->metrics.find(MetricId::l1_hit_rate) : nullptr;
+  if (hits == nullptr && which != InstructionClass::texture) hits = misses.usual_hits;
   const double share = hits != nullptr ? hits->number() / 100 : 0;
-  return share * l.l1 + (1 - share) * far;
+  return share * l.l1 + (1 - share) * misses.latency;
 }
 
 double cycles_of_branch(const ir::Instruction& i, const InstructionRow* row, bool forward, const PathLatencies& l) {
@@ -220,7 +231,7 @@ double cycles_of_branch(const ir::Instruction& i, const InstructionRow* row, boo
 }
 
 std::vector<Step> steps_of(const ir::Function& function, const Walk& walk, const std::vector<InstructionRow>& rows,
-                           const PathLatencies& latency, double far) {
+                           const PathLatencies& latency, const Misses& misses) {
   std::vector<Step> steps(function.instructions.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const ir::Instruction& instruction = function.instructions[i];
@@ -233,7 +244,7 @@ std::vector<Step> steps_of(const ir::Function& function, const Walk& walk, const
     step.branch = cycles_of_branch(instruction, row, walk.forward(i), latency);
     step.latency = step.kind == Kind::other || step.kind == Kind::barrier
                        ? latency_of_result(instruction, latency)
-                       : latency_of_access(step, which, row, latency, far);
+                       : latency_of_access(step, which, row, latency, misses);
   }
   return steps;
 }
@@ -241,15 +252,38 @@ std::vector<Step> steps_of(const ir::Function& function, const Walk& walk, const
 } // namespace
 
 void WarpPath::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  if (!latency_ || function_.instructions.empty() || counts_.size() < function_.instructions.size()) return;
+  const std::size_t size = function_.instructions.size();
+  if (!latency_ || size == 0 || counts_.size() < size) return;
   const double barrier = latency_->barrier + latency_->barrier_of_warp * shape_.warps();
-  Walk walk(module_, function_, counts_, barrier);
-  const double warps = static_cast<double>(shape_.ctas()) * shape_.warps();
-  const auto add = [&](MetricId id, double far) {
-    launch.add_ratio(id, walk.cycles(steps_of(function_, walk, rows, *latency_, far)), warps);
+  Walk walk(module_, function_, barrier);
+  const Metric* const hits = launch.find(MetricId::l1_hit_rate);
+  const std::vector<Step> near = steps_of(function_, walk, rows, *latency_, {latency_->l2, hits}),
+                          far = steps_of(function_, walk, rows, *latency_, {latency_->memory, hits});
+  struct Sum {
+    double l2 = 0, memory = 0, warps = 1;
   };
-  add(MetricId::path_l2, latency_->l2);
-  add(MetricId::path_memory, latency_->memory);
+  const auto along = [&](const std::vector<std::uint64_t>& times, std::uint64_t warps) {
+    walk.follow(times);
+    return Sum{walk.cycles(near), walk.cycles(far), static_cast<double>(warps)};
+  };
+  const auto add = [&](MetricId l2, MetricId memory, const Sum& sum) {
+    launch.add_ratio(l2, sum.l2, sum.warps);
+    launch.add_ratio(memory, sum.memory, sum.warps);
+  };
+  std::vector<std::uint64_t> times(size);
+  for (std::size_t i = 0; i < size; ++i) times[i] = counts_[i].warps;
+  const std::uint64_t warps = shape_.ctas() * shape_.warps();
+  const Sum all = along(times, warps);
+  add(MetricId::path_l2, MetricId::path_memory, all);
+  if (!longest_ || longest_->launch_times.size() < size || longest_->cta_times.size() < size) return;
+  // Most launches have warps that all do the same.
+  const auto of = [&](const std::vector<std::uint64_t>& some, std::uint64_t count) {
+    for (std::size_t i = 0; i < size; ++i)
+      if (some[i] * (warps / count) != times[i]) return along(some, count);
+    return all;
+  };
+  add(MetricId::path_of_blocks_l2, MetricId::path_of_blocks_memory, of(longest_->cta_times, shape_.ctas()));
+  add(MetricId::path_longest_l2, MetricId::path_longest_memory, of(longest_->launch_times, 1));
 }
 
 } // namespace warplens::analyzers

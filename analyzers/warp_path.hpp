@@ -12,6 +12,9 @@
 // flight: two blocks before it, on the most frequent path, are followed first, so that the turns of a loop overlap as
 // they do when it runs. Load latencies are averages by the hit rate of each instruction, which the analyzer of caches
 // reports before.
+//
+// A launch may take as long as a warp that executes more than the others. The path of that warp, and those of the
+// longest warp of each block, are followed in the same way, with their own counts.
 #pragma once
 
 #include "analyzers/analyzer.hpp"
@@ -27,6 +30,7 @@ public:
   WarpPath(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape, const Board& board)
       : Analyzer(kInfo), module_(module), function_(function), shape_(shape), latency_(board.path_latency) {}
 
+  void longest_warps(const exec::LongestWarps& longest) override { longest_ = longest; }
   void conclude(const std::vector<exec::InstructionCount>& counts) override { counts_ = counts; }
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
@@ -36,6 +40,7 @@ private:
   exec::LaunchShape shape_;
   std::optional<PathLatencies> latency_;
   std::vector<exec::InstructionCount> counts_;
+  std::optional<exec::LongestWarps> longest_;
 };
 
 } // namespace warplens::analyzers

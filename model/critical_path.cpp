@@ -34,20 +34,23 @@ double special_functions(const KernelStatistics& s) {
   return result;
 }
 
-/// Cycles of an average warp on a multiprocessor of its own.
-double time_along_path(Prediction& p, const KernelStatistics& s, const Traffic& t) {
-  const double cold = note(p, "cold", t.cold(), "of the L1 misses");
-  return note(p, "warp_cycles", cold * *s.path_memory + (1 - cold) * *s.path_l2, "cycles");
-}
-
-/// A block takes as long as its longest warp; a launch takes at least as long as its longest warp.
+/// A block takes as long as its longest warp; a launch takes at least as long as its longest warp. Of warps on a
+/// multiprocessor of their own.
 double latency(Prediction& p, const KernelStatistics& s, const Traffic& t, double rounds) {
-  const double alone = time_along_path(p, s, t);
-  const double average = std::max(1.0, *s.instructions);
-  const double of_block = std::max(1.0, s.longest_of_blocks.value_or(average) / average);
-  const double of_launch = std::max(1.0, s.longest_warp.value_or(average) / average);
-  return alone * std::max(rounds * note(p, "longest_of_blocks", of_block, "of the average warp"),
-                          note(p, "longest_warp", of_launch, "of the average warp"));
+  const double cold = note(p, "cold", t.cold(), "of the L1 misses");
+  const auto along = [&](double l2, double memory) { return cold * memory + (1 - cold) * l2; };
+  const double average = note(p, "warp_cycles", along(*s.path_l2, *s.path_memory), "cycles");
+  using Field = KernelStatistics::Field;
+  // Without a path of its own, the longest warp takes longer by its share of the instructions.
+  const auto longest = [&](const Field& l2, const Field& memory, const Field& instructions) {
+    if (l2 && memory) return std::max(average, along(*l2, *memory));
+    const double of_average = std::max(1.0, *s.instructions);
+    return average * std::max(1.0, instructions.value_or(of_average) / of_average);
+  };
+  const double of_block = longest(s.longest_of_blocks_path_l2, s.longest_of_blocks_path_memory, s.longest_of_blocks);
+  const double of_launch = longest(s.longest_warp_path_l2, s.longest_warp_path_memory, s.longest_warp);
+  return std::max(rounds * note(p, "longest_of_blocks", of_block, "cycles"),
+                  note(p, "longest_warp", of_launch, "cycles"));
 }
 
 void add_path_remarks(Prediction& p, const KernelStatistics& s) {

@@ -130,6 +130,12 @@ const std::vector<StatisticField>& statistic_fields() {
   return fields;
 }
 
+std::array<CriticalPath, 3> critical_paths(KernelStatistics& s) {
+  return {{{&s.path_l2, &s.path_memory},
+           {&s.longest_of_blocks_path_l2, &s.longest_of_blocks_path_memory},
+           {&s.longest_warp_path_l2, &s.longest_warp_path_memory}}};
+}
+
 double warps_per_block(const KernelStatistics& s) { return std::ceil(*s.threads_per_block / kWarpSize); }
 double total_warps(const KernelStatistics& s) { return warps_per_block(s) * *s.blocks; }
 double transactions(const KernelStatistics& s) { return *s.transactions_32 + *s.transactions_64 + *s.transactions_128; }

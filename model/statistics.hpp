@@ -77,6 +77,13 @@ struct StatisticField {
 };
 const std::vector<StatisticField>& statistic_fields();
 
+/// The cycles of a warp alone: of an average warp, or of those that execute the most.
+struct CriticalPath {
+  KernelStatistics::Field* l2;     ///< where the L2 cache serves what misses the L1 cache
+  KernelStatistics::Field* memory; ///< where device memory does
+};
+std::array<CriticalPath, 3> critical_paths(KernelStatistics& statistics);
+
 double warps_per_block(const KernelStatistics& statistics); ///< needs threads_per_block
 double total_warps(const KernelStatistics& statistics);     ///< needs threads_per_block and blocks
 /// Transactions of all sizes per warp, and their bytes. Need the transactions of each size.

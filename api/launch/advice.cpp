@@ -53,8 +53,14 @@ model::KernelStatistics changed_statistics(const LaunchReport& report, const ir:
   s.argument_bytes = report.statistics.argument_bytes;
   keep_footprint(s, report.statistics);
   const double staging = cycles_of_staging(report, module, kernel, changes) / model::total_warps(report.statistics);
-  for (model::KernelStatistics::Field* field : {&s.issue_chain, &s.path_l2, &s.path_memory})
-    if (*field) **field += staging;
+  const auto longer = [&](model::KernelStatistics::Field& field) {
+    if (field) *field += staging;
+  };
+  longer(s.issue_chain);
+  for (const model::CriticalPath& path : model::critical_paths(s)) {
+    longer(*path.l2);
+    longer(*path.memory);
+  }
   return s;
 }
 

@@ -297,15 +297,15 @@ void scale(model::KernelStatistics::Field& field, double by) {
   if (field) field = *field * by;
 }
 
-/// The critical path if of the waits for memory only the share `waits` remains. How often it waits follows from what
+/// A critical path if of the waits for memory only the share `waits` remains. How often it waits follows from what
 /// slower memory adds to it.
-void change_path(model::KernelStatistics& s, const model::Device& device, double waits) {
-  if (!s.path_l2 || !s.path_memory || !device.critical_path) return;
+void change_path(const model::CriticalPath& path, const model::Device& device, double waits) {
+  if (!*path.l2 || !*path.memory || !device.critical_path) return;
   const double l2 = model::path_latency(*device.critical_path, "latency_l2"),
                memory = model::path_latency(*device.critical_path, "latency_memory");
-  const double saved = (1 - waits) * (*s.path_memory - *s.path_l2) / (memory - l2);
-  s.path_l2 = std::max(1.0, *s.path_l2 - saved * l2);
-  s.path_memory = std::max(1.0, *s.path_memory - saved * memory);
+  const double saved = (1 - waits) * (**path.memory - **path.l2) / (memory - l2);
+  *path.l2 = std::max(1.0, **path.l2 - saved * l2);
+  *path.memory = std::max(1.0, **path.memory - saved * memory);
 }
 
 /// What is not counted by instruction. Warp instructions that are saved are computation.
@@ -386,6 +386,10 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
                     [](const InstructionRow& row) { return row.metrics.integer(MetricId::warp_instructions) != 0; }));
   optional(s.path_l2, MetricId::path_l2);
   optional(s.path_memory, MetricId::path_memory);
+  optional(s.longest_of_blocks_path_l2, MetricId::path_of_blocks_l2);
+  optional(s.longest_of_blocks_path_memory, MetricId::path_of_blocks_memory);
+  optional(s.longest_warp_path_l2, MetricId::path_longest_l2);
+  optional(s.longest_warp_path_memory, MetricId::path_longest_memory);
   s.synchronizations =
       launch({MetricId::instructions_of_class, isa::info(isa::InstructionClass::barrier).name}) / warps;
   s.bank_conflict_passes = bank_conflicts(profile, device.bank_rule) / warps;
@@ -413,9 +417,11 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   if (const double before = unchanged.totals.loads * (1 - model::value_of(hits_before)); before > 0 && t.loads > 0) {
     const double requests = unchanged.totals.load_requests > 0 ? t.load_requests / unchanged.totals.load_requests : 1;
     const double missing = (1 - model::value_of(s.l1_hit_ratio)) / (1 - model::value_of(hits_before));
-    change_path(s, device, std::min(1.0, requests * missing));
+    for (const model::CriticalPath& path : model::critical_paths(s))
+      change_path(path, device, std::min(1.0, requests * missing));
   }
-  for (model::KernelStatistics::Field* path : {&s.path_l2, &s.path_memory}) scale(*path, 1 / changes.threads);
+  for (const model::CriticalPath& path : model::critical_paths(s))
+    for (model::KernelStatistics::Field* cycles : {path.l2, path.memory}) scale(*cycles, 1 / changes.threads);
   apply_to_launch(s, changes, warps);
   return s;
 }

@@ -20,6 +20,10 @@ public:
   std::unique_ptr<exec::Shard> make_shard() override {
     return std::make_unique<Shard>(first_->make_shard(), second_->make_shard());
   }
+  void longest_warps(const exec::LongestWarps& longest) override {
+    first_->longest_warps(longest);
+    second_->longest_warps(longest);
+  }
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
               const std::vector<exec::InstructionCount>& counts) override {
     std::vector<std::unique_ptr<exec::Shard>> firsts, seconds;

@@ -105,12 +105,13 @@ public:
     exec::LaunchResult result;
     result.printed = traced_.printed;
     if (launch.watcher == nullptr) return result;
+    if (kept(traced_.filter).empty()) result.longest = traced_.longest;
+    if (result.longest) launch.watcher->longest_warps(*result.longest);
     if (const Expected<void> done =
             trace::replay(reader_, launch_, limits_of(*launch.program, launch.shape), *launch.watcher);
         !done)
       return failure(done.error());
     if (launch.footprint && kept(traced_.filter).empty()) result.footprint = traced_.footprint; // of the whole launch
-    if (kept(traced_.filter).empty()) result.longest = traced_.longest;
     return result;
   }
 

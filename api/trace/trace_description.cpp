@@ -54,6 +54,33 @@ Extent extent(const Json& json, std::string_view what) {
           natural<std::uint64_t>(json[2], what)};
 }
 
+/// Of each instruction that ran more or less often than the one before it: its index and how often the longest warps
+/// executed it.
+Json times_of(const exec::LongestWarps& longest) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < longest.launch_times.size(); ++i)
+    if (i == 0 || longest.launch_times[i] != longest.launch_times[i - 1] ||
+        longest.cta_times[i] != longest.cta_times[i - 1])
+      rows.push_back({i, longest.launch_times[i], longest.cta_times[i]});
+  return rows;
+}
+
+void read_times(const Json& rows, std::size_t instructions, exec::LongestWarps& longest) {
+  for (const Json& row : rows) {
+    const Extent times = extent(row, "longest_times");
+    if (times[0] < longest.launch_times.size() || times[0] >= instructions)
+      throw Wrong{"'longest_times' are not of ascending instructions"};
+    // Those before it are as the row before.
+    longest.launch_times.resize(times[0], longest.launch_times.empty() ? 0 : longest.launch_times.back());
+    longest.cta_times.resize(times[0], longest.cta_times.empty() ? 0 : longest.cta_times.back());
+    longest.launch_times.push_back(times[1]);
+    longest.cta_times.push_back(times[2]);
+  }
+  if (longest.launch_times.empty()) return;
+  longest.launch_times.resize(instructions, longest.launch_times.back());
+  longest.cta_times.resize(instructions, longest.cta_times.back());
+}
+
 Json filter_of(const TraceFilter& f) {
   return {{"first_block", f.first_block}, {"last_block", f.last_block}, {"every", f.every}, {"lines", f.lines}};
 }
@@ -172,7 +199,7 @@ private:
     result.filter = filter_from(json.at("filter"));
     if (!launch.conclusion) return result;
     const Json conclusion = Json::parse(*launch.conclusion);
-    conclude(conclusion, result);
+    conclude(conclusion, launch.counts.size(), result);
     const auto pointed_to = conclusion.find("argument_bytes"); // missing in older traces
     const auto size = pointed_to == conclusion.end() ? 0 : natural<std::uint64_t>(*pointed_to, "argument_bytes");
     if (size > 0)
@@ -193,7 +220,8 @@ private:
     return {};
   }
 
-  static void conclude(const Json& json, TracedLaunch& result) {
+  /// `instructions`: those that are counted, which include the functions that the kernel calls.
+  static void conclude(const Json& json, std::size_t instructions, TracedLaunch& result) {
     result.complete = true;
     result.printed = text_from(json.at("printed"));
     if (json.contains("written_sectors")) { // missing in older traces
@@ -206,6 +234,8 @@ private:
       exec::LongestWarps longest;
       longest.of_launch = natural<std::uint64_t>(json.at("longest_warp"), "longest_warp");
       longest.of_ctas = natural<std::uint64_t>(json.at("longest_of_blocks"), "longest_of_blocks");
+      if (json.contains("longest_times")) // missing in older traces
+        read_times(json.at("longest_times"), instructions, longest);
       result.longest = longest;
     }
     if (json.at("trap").is_null()) return;
@@ -288,6 +318,7 @@ std::string describe_end(const LaunchReport& report) {
   if (report.longest) {
     json["longest_warp"] = report.longest->of_launch;
     json["longest_of_blocks"] = report.longest->of_ctas;
+    json["longest_times"] = times_of(*report.longest);
   }
   if (report.trap)
     json["trap"] = {{"message", text_of(report.trap->message)},

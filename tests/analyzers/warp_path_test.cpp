@@ -31,11 +31,17 @@ PathLatencies latencies() {
   return l;
 }
 
-Metrics metrics_of(const std::string& body, std::uint32_t threads, bool known = true, std::uint32_t blocks = 1) {
+/// `multiprocessors`: with first-level caches; 0: without caches.
+Metrics metrics_of(const std::string& body, std::uint32_t threads, bool known = true, std::uint32_t blocks = 1,
+                   int multiprocessors = 0) {
   tests::Emulated machine(tests::kernel_of(body), "k.ptx");
   const ir::Function& kernel = *machine.module().find("k");
   AnalysisOptions options;
   if (known) options.board.path_latency = latencies();
+  if (multiprocessors != 0) {
+    options.board.multiprocessors = static_cast<std::uint32_t>(multiprocessors);
+    options.board.l1 = {.bytes = 16384, .line_bytes = 128, .sector_bytes = 32, .ways = 4};
+  }
   Analysis analysis(machine.module(), kernel, {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}}, options);
   tests::How run;
   run.blocks = blocks;
@@ -120,6 +126,56 @@ TEST(WarpPath, RegistersLimitTheLoadsInFlight) {
 TEST(WarpPath, BarriersTakeLongerWithMoreWarps) {
   const std::string barrier = "bar.sync 0; mov.u32 %r10, 1;";
   EXPECT_EQ(cycles(barrier, 128).l2 - cycles(barrier, 64).l2, 2 * 2);
+}
+
+TEST(WarpPath, OfTheLongestWarps) {
+  // In each block, warp 0 adds 50 times; in the second one, warp 1 waits for four loads and adds more.
+  const std::string adds = "add.u32 %r11, %r10, 1; ";
+  std::string fifty, loads;
+  for (int i = 0; i < 50; ++i) fifty += adds;
+  for (int i = 0; i < 4; ++i)
+    loads += "ld.global.u64 %rd10, [%rd11]; and.b64 %rd10, %rd10, 0; add.u64 %rd11, %rd1, %rd10; ";
+  for (int i = 0; i < 5; ++i) loads += fifty; // the longest of the launch
+  const std::string body = "mov.u64 %rd11, %rd1; setp.lt.u32 %p3, %r1, 32;"
+                           "@%p3 bra ADD; setp.ge.u32 %p5, %r3, 1; @%p5 bra LOAD; bra END;"
+                           "ADD: " +
+                           fifty + "bra END; LOAD: " + loads + "END: ret;";
+  const Metrics metrics = metrics_of(body, 64, true, 2);
+  const double far = latencies().memory - latencies().l2;
+  EXPECT_DOUBLE_EQ(number(metrics, "warp_path_longest_memory_cycles") - number(metrics, "warp_path_longest_l2_cycles"),
+                   4 * far);
+  EXPECT_DOUBLE_EQ(number(metrics, "warp_path_longest_of_blocks_memory_cycles") -
+                       number(metrics, "warp_path_longest_of_blocks_l2_cycles"),
+                   4 * far / 2); // one of the two blocks
+  EXPECT_DOUBLE_EQ(number(metrics, "warp_path_memory_cycles") - number(metrics, "warp_path_l2_cycles"), 4 * far / 4);
+  EXPECT_GT(number(metrics, "warp_path_longest_of_blocks_l2_cycles"), number(metrics, "warp_path_l2_cycles"));
+  EXPECT_GT(number(metrics, "warp_path_longest_l2_cycles"), number(metrics, "warp_path_longest_of_blocks_l2_cycles"));
+}
+
+TEST(WarpPath, LoadsOfBlocksThatAreNotSimulatedHitAsOftenAsTheOthers) {
+  // The caches are those of the first multiprocessor; only the other block loads after its branch.
+  const std::string load = "ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r10, 1; bar.sync 0; ";
+  const auto body = [](const std::string& before, const std::string& after) {
+    return before + "setp.eq.u32 %p1, %r3, 0; @%p1 bra END; " + after + "END: ret;";
+  };
+  const auto longest = [&](const std::string& before, const std::string& after) {
+    return number(metrics_of(body(before, after), 32, true, 2, 2), "warp_path_longest_memory_cycles");
+  };
+  const std::string four = load + load + load + load; // one of four misses
+  const double of_load = longest(four, load) - longest(four, "bar.sync 0; ");
+  const PathLatencies l = latencies();
+  EXPECT_NEAR(of_load, 0.75 * l.l1 + 0.25 * l.memory, 1e-9);
+}
+
+TEST(WarpPath, WarpsThatAllDoTheSame) {
+  const Metrics metrics = metrics_of("ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r10, 1; ret;", 128, true, 5);
+  for (const char* far : {"l2", "memory"}) {
+    const std::string end = std::string(far) + "_cycles";
+    const double average = number(metrics, "warp_path_" + end);
+    EXPECT_GT(average, 100);
+    EXPECT_DOUBLE_EQ(number(metrics, "warp_path_longest_" + end), average);
+    EXPECT_DOUBLE_EQ(number(metrics, "warp_path_longest_of_blocks_" + end), average);
+  }
 }
 
 } // namespace

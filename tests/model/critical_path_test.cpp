@@ -61,6 +61,25 @@ TEST(CriticalPath, ABlockTakesAsLongAsItsLongestWarp) {
   EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 10 * 1600);
 }
 
+TEST(CriticalPath, TheLongestWarpsHavePathsOfTheirOwn) {
+  KernelStatistics s = launch_on_h200();
+  s.blocks = 132 * 16; // two rounds
+  s.longest_of_blocks = 150;
+  s.longest_warp = 1000;
+  s.longest_of_blocks_path_l2 = 1100;
+  s.longest_of_blocks_path_memory = 1700;
+  s.longest_warp_path_l2 = 2400;
+  s.longest_warp_path_memory = 3000;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1700); // their instructions are quick
+  s.longest_warp_path_memory = 4000;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 4000);
+  s.l2_hit_ratio = 0.75;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 0.75 * 2400 + 0.25 * 4000);
+  s.longest_warp_path_l2 = s.longest_of_blocks_path_l2 = 1; // some warp takes as long as the average one
+  s.longest_warp_path_memory = s.longest_of_blocks_path_memory = 1;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1150);
+}
+
 TEST(CriticalPath, SwapsOfASharedWordFollowEachOther) {
   KernelStatistics s = launch_on_h200();
   s.shared_word_swaps = 256;

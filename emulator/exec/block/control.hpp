@@ -29,6 +29,7 @@ inline void count(Warp* warp, std::uint32_t block) {
   ++counter.warps;
   counter.lanes += warp->lanes;
   warp->counted += counter.instructions;
+  ++warp->visits[block];
 }
 
 constexpr std::uint32_t kNotCounted = 0xffffffffu;

@@ -62,6 +62,7 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
   paths_.resize(warp_count_);
   repetitions_.resize(warp_count_);
   lengths_.resize(warp_count_);
+  visits_.resize(warp_count_ * program.blocks.size());
   groups.resize((warp_count_ + kGroupWarps - 1) / kGroupWarps);
   shared_bytes = shape.shared_static + shape.shared_dynamic;
   shared_memory_ = aligned_bytes(shared_bytes);
@@ -73,6 +74,7 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
     slot->worker = &worker;
     slot->index = i;
     slot->paths = &paths_[i];
+    slot->visits = visits_.data() + i * program.blocks.size();
     for (const ConstantRow& c : program.constants) fill(*slot, c.offset, static_cast<int>(c.lane_bytes), c.value);
   }
 }
@@ -136,6 +138,7 @@ void Cta::start(std::uint64_t n) {
   std::memset(shared, 0, shared_bytes);
   if (local_bytes != program.local_bytes) set_local(program.local_bytes); // undoes the growth of a previous CTA
   std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
+  std::fill(visits_.begin(), visits_.end(), 0);
   const std::uint32_t threads = shape.threads();
   const bool told_each = worker.shard && worker.shard->begin_cta(number);
   for (const auto& checker : worker.checkers) checker->begin_cta(number);
@@ -326,6 +329,14 @@ std::uint64_t Cta::memory_digest() const {
   return nullptr;
 }
 
+void Cta::count_longest() {
+  std::uint32_t longest = 0;
+  for (std::uint32_t i = 1; i < warp_count_; ++i)
+    if (warp(i).counted > warp(longest).counted) longest = i;
+  const std::size_t blocks = program.blocks.size();
+  worker.longest.add(number, warp(longest).counted, std::span(visits_).subspan(longest * blocks, blocks));
+}
+
 Cta::Progress Cta::run(std::int64_t budget) {
   // Other orders are to show what this one hides: one warp then runs as far as it can.
   const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0 && !worker.compiled;
@@ -355,10 +366,7 @@ Cta::Progress Cta::run(std::int64_t budget) {
     exited = true;
     if (worker.launch.tools.synccheck) check_arrivals();
     if (worker.shard) {
-      std::uint64_t longest = 0;
-      for (std::uint32_t i = 0; i < warp_count_; ++i) longest = std::max(longest, warp(i).counted);
-      worker.longest.of_launch = std::max(worker.longest.of_launch, longest);
-      worker.longest.of_ctas += longest;
+      count_longest();
       worker.shard->end_cta(number);
     }
     for (const auto& checker : worker.checkers) checker->end_cta(number);

@@ -75,12 +75,14 @@ private:
   void turn_is_over(Warp& warp);
   Warp* next_ready(std::uint32_t& from);
   Warp* next_ready_by_seed(std::uint32_t& from);
+  void count_longest();
 
   std::uint32_t warp_count_ = 0;
   std::size_t warp_stride_ = 0;
   std::vector<Paths> paths_;            ///< by warp
   std::vector<Repetition> repetitions_; ///< by warp
   std::vector<std::int64_t> lengths_;   ///< length of the next turn, by warp
+  std::vector<std::uint64_t> visits_;   ///< of the counted blocks, warp by warp
   AlignedBytes warps_, shared_memory_, local_memory_;
   std::size_t local_room_ = 0; ///< size of local_memory_ in bytes
   BarrierState barriers_[kBarriers];

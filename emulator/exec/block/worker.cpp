@@ -144,7 +144,8 @@ void AccessWatch::flush() {
   }
 }
 
-Worker::Worker(const Launch& l, std::unique_ptr<Shard> s) : launch(l), shard(std::move(s)) {
+Worker::Worker(const Launch& l, std::unique_ptr<Shard> s)
+    : launch(l), shard(std::move(s)), longest(l.program->blocks.size()) {
   const Program& program = *launch.program;
   regions.resize(program.sites.size());
   for (LaunchChecker* const checker : launch.checkers) checkers.push_back(checker->make(launch));

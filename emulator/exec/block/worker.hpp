@@ -2,6 +2,7 @@
 // The state of a worker thread that runs CTAs: bounds caches, counters, events for watchers, its trap.
 #pragma once
 
+#include "emulator/exec/block/longest_warps.hpp"
 #include "emulator/exec/block/touched.hpp"
 #include "emulator/exec/memory/memory.hpp"
 #include "emulator/exec/state/launch.hpp"
@@ -136,7 +137,7 @@ struct Worker {
   std::optional<Trap> trap;                     ///< of the CTA with the lowest number
   std::map<std::uint32_t, Overrun> overruns;    ///< by instruction
   ToolFindings findings;
-  LongestWarps longest;                 ///< with a shard
+  LongestVisits longest;                ///< with a shard
   std::uint32_t texel_bytes = 0;        ///< while checkers are told of an access to textures
   alignas(64) std::byte nowhere[256]{}; ///< the memory of accesses that memcheck drops: 0 when they are loads
 

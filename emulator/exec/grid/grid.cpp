@@ -30,6 +30,23 @@ std::vector<InstructionCount> instruction_counts(const Program& program,
   return counts;
 }
 
+// Independent of which worker ran which CTA.
+LongestWarps longest_warps(const Program& program, const std::vector<std::unique_ptr<Worker>>& workers) {
+  LongestVisits all(program.blocks.size());
+  for (const auto& worker : workers) all.merge(worker->longest);
+  LongestWarps result{all.of_launch, all.of_ctas, {}, {}};
+  result.launch_times.resize(program.function->instructions.size());
+  result.cta_times.resize(program.function->instructions.size());
+  for (std::size_t b = 0; b < program.blocks.size(); ++b) {
+    const CountedBlock& block = program.blocks[b];
+    for (std::uint32_t i = block.first; i < block.first + block.count; ++i) {
+      result.launch_times[i] += all.launch_times[b];
+      result.cta_times[i] += all.cta_times[b];
+    }
+  }
+  return result;
+}
+
 // Merges the results independently of which worker ran which CTA.
 std::vector<Overrun> merged_overruns(const std::vector<std::unique_ptr<Worker>>& workers) {
   std::map<std::uint32_t, Overrun> all;
@@ -118,11 +135,6 @@ LaunchResult merged(const Launch& launch, Workers& workers) {
     result.steps += worker->steps;
     printed.merge(worker->printed);
     if (worker->trap && (!result.trap || worker->trap->cta < result.trap->cta)) result.trap = worker->trap;
-    if (worker->shard) {
-      if (!result.longest) result.longest.emplace();
-      result.longest->of_launch = std::max(result.longest->of_launch, worker->longest.of_launch);
-      result.longest->of_ctas += worker->longest.of_ctas;
-    }
     shards.push_back(std::move(worker->shard));
   }
   if (workers.front()->touched) {
@@ -133,8 +145,11 @@ LaunchResult merged(const Launch& launch, Workers& workers) {
   result.findings = merged_findings(launch, workers);
   for (const auto& [cta, text] : printed)
     if (!result.trap || cta <= result.trap->cta) result.printed.append(text, 0, kMostPrinted - result.printed.size());
-  if (launch.watcher != nullptr)
+  if (launch.watcher != nullptr) {
+    result.longest = longest_warps(*launch.program, workers);
+    launch.watcher->longest_warps(*result.longest);
     launch.watcher->finish(std::move(shards), instruction_counts(*launch.program, workers));
+  }
   return result;
 }
 

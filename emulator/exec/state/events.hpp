@@ -100,6 +100,15 @@ struct InstructionCount {
   std::uint64_t lanes_on = 0; ///< active lanes whose guard was true, summed
 };
 
+/// The warps that execute the most instructions: a CTA takes as long as its longest warp. Of several, the first one.
+struct LongestWarps {
+  std::uint64_t of_launch = 0; ///< its warp instructions
+  std::uint64_t of_ctas = 0;   ///< those of the longest warp of each CTA, summed
+  /// How often these warps executed each instruction; the second summed over the CTAs.
+  std::vector<std::uint64_t> launch_times, cta_times;
+  friend bool operator==(const LongestWarps&, const LongestWarps&) = default;
+};
+
 /// The shape of the watched launch.
 struct LaunchShape {
   std::uint32_t grid[3]{1, 1, 1};
@@ -158,6 +167,8 @@ class Watcher {
 public:
   virtual ~Watcher() = default;
   virtual std::unique_ptr<Shard> make_shard() = 0;
+  /// Called once, before finish(), unless the warps are not known one by one.
+  virtual void longest_warps(const LongestWarps&) {}
   /// Called once, after the last CTA, with all shards in worker order and the counts of each instruction.
   virtual void finish(std::vector<std::unique_ptr<Shard>> shards, const std::vector<InstructionCount>& counts) = 0;
 };

@@ -79,13 +79,6 @@ struct Footprint {
   friend bool operator==(const Footprint&, const Footprint&) = default;
 };
 
-/// Warp instructions of the warps that execute the most: a CTA takes as long as its longest warp.
-struct LongestWarps {
-  std::uint64_t of_launch = 0;
-  std::uint64_t of_ctas = 0; ///< of the longest warp of each CTA, summed
-  friend bool operator==(const LongestWarps&, const LongestWarps&) = default;
-};
-
 struct LaunchResult {
   std::optional<Trap> trap;               ///< of the lowest CTA that trapped
   std::uint64_t steps = 0;                ///< warp instructions, counted at branches

@@ -72,7 +72,8 @@ struct alignas(64) Warp {
   /// Instructions that it has executed; each block is counted as a whole when it is entered. Only with a watcher;
   /// exact, unlike `steps`.
   std::uint64_t counted = 0;
-  std::uint32_t told_spaces = 0; ///< accesses to report one by one: a bit for each isa::Space; 0 unless told_each
+  std::uint64_t* visits = nullptr; ///< how often it has entered each counted block
+  std::uint32_t told_spaces = 0;   ///< accesses to report one by one: a bit for each isa::Space; 0 unless told_each
   alignas(64) std::byte spare[kWarpSize * 16]; ///< a row of any type, for results of which only some lanes are kept
 };
 

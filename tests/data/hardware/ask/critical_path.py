@@ -34,8 +34,8 @@ def bounds(s, p, multiprocessors):
     memory_read = missed if "l2_hit_ratio" in s else min(missed, most)
     memory_written = max(0, min(32 * written, most) - p["kept_bytes"])
     cold = min(1, memory_read / (32 * read)) if read else 0
-    alone = cold * s["path_memory"] + (1 - cold) * s["path_l2"]
-    average = max(1, of("instructions"))
+    along = lambda path: cold * s[path + "path_memory"] + (1 - cold) * s[path + "path_l2"]
+    alone = along("")
     rounds = max(1, blocks / of("resident_blocks"))
     return {
         "issue": warps * s["machine_instructions"] / p["issue"],
@@ -44,7 +44,7 @@ def bounds(s, p, multiprocessors):
         "L2": read * each(p["l2_read"], p["l2_read_scattered"]) + written * each(p["l2_write"], p["l2_write_scattered"]),
         "memory": memory_read * each(p["memory_read"], p["memory_scattered"]) + memory_written * each(p["memory_write"], p["memory_scattered"] / 2),
         "launch": of("blocks") * p["block_cycles"] + all_warps * p["warp_cycles"],
-        "latency": alone * max(rounds * max(1, of("longest_of_blocks") / average), max(1, of("longest_warp") / average)),
+        "latency": max(rounds * max(alone, along("longest_of_blocks_")), max(alone, along("longest_warp_"))),
         "barriers": warps * of("synchronizations") * p["latency_barrier_of_warp"],
         "atomics": max(of("half_line_updates") * p["atomic_half_line"], of("word_float_updates") * p["float_atomic_word"], of("kilobyte_updates") * p["atomic_kilobyte"]),
         "swaps": rounds * of("shared_word_swaps") * p["shared_swap"],
