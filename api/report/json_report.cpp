@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes JSON reports. Only this file, json_page, json_profile.cpp, sarif.cpp, json_compare.cpp and sweep_json.cpp of
-// api/ include nlohmann-json.
+// Writes JSON reports. Only the files json_*, sarif.cpp and sweep_json.cpp of api/ include nlohmann-json.
 #include "api/report/json_report.hpp"
 
 #include "api/predict/predict.hpp"
+#include "api/report/json_fold.hpp"
+#include "api/report/json_layout.hpp"
 #include "api/report/json_page.hpp"
 #include "api/report/launch_groups.hpp"
 #include "api/report/source_texts.hpp"
@@ -243,11 +244,6 @@ Json launch_of(const PredictedLaunch& predicted) {
   return object;
 }
 
-std::string text_of(const Json& report) {
-  // PTX may contain bytes that are not valid UTF-8; JSON must not.
-  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 /// The table of kernels that begins a text report.
 Json summary_of(std::span<const LaunchReport> launches) {
   Json list = Json::array();
@@ -268,7 +264,7 @@ Json summary_of(std::span<const LaunchReport> launches) {
 std::string json_predictions(const model::Device& device, std::span<const PredictedLaunch> launches) {
   Json list = Json::array();
   for (const PredictedLaunch& launch : launches) list.push_back(launch_of(launch));
-  return text_of({{"warplens", version()}, {"device", device_of(device)}, {"launches", std::move(list)}});
+  return laid_out({{"warplens", version()}, {"device", device_of(device)}, {"launches", std::move(list)}});
 }
 
 namespace {
@@ -299,13 +295,15 @@ Json document_of(Json device, Json launches) {
 } // namespace
 
 std::string json_report(const model::Device& device, std::span<const LaunchReport> launches,
-                        std::span<const ProgramOperation> operations) {
+                        std::span<const ProgramOperation> operations, JsonLaunches form) {
   Json list = Json::array();
-  for (const LaunchReport& report : launches) list.push_back(launch_of(report));
+  LaunchFolder folder;
+  for (const LaunchReport& report : launches)
+    list.push_back(form == JsonLaunches::folded ? folder.folded(launch_of(report)) : launch_of(report));
   Json document = document_of(device_of(device), std::move(list));
   document["summary"] = summary_of(launches);
   if (!operations.empty()) document["timeline"] = json_of(timeline_of(device, launches, operations));
-  return text_of(document);
+  return laid_out(document);
 }
 
 std::string json_for_page(const model::Device& device, std::span<const LaunchReport> launches,

@@ -2,6 +2,7 @@
 // Reads reports of warplens run and sweep for comparisons, and writes comparisons.
 #include "api/sweep/json_compare.hpp"
 
+#include "api/report/json_fold.hpp"
 #include "api/report/json_report.hpp"
 #include "api/report/ranking.hpp"
 #include "api/session/kernel_name.hpp"
@@ -180,7 +181,14 @@ Expected<ReportFile> read_report(std::string_view text, std::string_view name) {
       for (const Json& row : json.at("sweep"))
         if (row.at("failure").is_null()) file.launches.push_back(sweep_row_of(row));
     } else {
-      for (const Json& launch : json.at("launches")) file.launches.push_back(launch_of(launch, json.at("device")));
+      const Json& launches = json.at("launches");
+      const Expected<std::vector<std::size_t>> whole = whole_launches(launches);
+      if (!whole) return none(whole.error().list().front().message);
+      for (std::size_t i = 0; i < whole->size(); ++i)
+        if ((*whole)[i] == i)
+          file.launches.push_back(launch_of(launches[i], json.at("device")));
+        else
+          file.launches.push_back(ReportedLaunch(file.launches[(*whole)[i]]));
     }
   } catch (const Json::exception& e) {
     return none(e.what());
