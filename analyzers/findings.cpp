@@ -35,6 +35,8 @@ void keep(Finding& finding, const Metrics& metrics, const std::vector<MetricKey>
 
 } // namespace
 
+bool saves_little(const Finding& finding) { return finding.speedup && *finding.speedup < kWorthwhile; }
+
 void Changes::add(const Changes& other) {
   accesses.insert(accesses.end(), other.accesses.begin(), other.accesses.end());
   bank_passes += other.bank_passes;

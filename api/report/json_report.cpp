@@ -2,7 +2,9 @@
 // Writes JSON reports. Only the files json_*, sarif.cpp and sweep_json.cpp of api/ include nlohmann-json.
 #include "api/report/json_report.hpp"
 
+#include "analyzers/finding_kinds.hpp"
 #include "api/predict/predict.hpp"
+#include "api/report/device_costs.hpp"
 #include "api/report/json_fold.hpp"
 #include "api/report/json_layout.hpp"
 #include "api/report/json_page.hpp"
@@ -47,7 +49,8 @@ Json device_of(const model::Device& d) {
           {"id", d.id},
           {"compute_capability", to_string(d.capability)},
           {"coalescing_rule", d.coalescing_rule.name},
-          {"bank_rule", d.bank_rule.name}};
+          {"bank_rule", d.bank_rule.name},
+          {"global_unit", analyzers::cost_unit(d.coalescing_rule)}};
 }
 
 std::array<std::uint64_t, 3> position_of(std::uint64_t cta, const Extent& grid) {
@@ -91,6 +94,15 @@ Json instruction_of(const analyzers::InstructionRow& row, const LaunchReport& re
     object["accesses"] = std::move(accesses);
   }
   for (const analyzers::Metric& m : row.metrics.list()) add(object, m);
+  for (const CountOfDevice& count : counts_of_device(row.metrics, row.counts, report.device))
+    object[std::string(count.what->name)] = count.value;
+  return object;
+}
+
+Json device_costs_of(const LaunchReport& report) {
+  Json object = Json::object();
+  for (const CountOfDevice& count : counts_of_device(report.profile.metrics, report.profile.counts, report.device))
+    object[std::string(count.what->name)] = count.value;
   return object;
 }
 
@@ -214,6 +226,7 @@ Json launch_of(const LaunchReport& report) {
           {"cluster", report.cluster},
           {"launched_by", report.launched_by.empty() ? Json() : Json(report.launched_by)},
           {"metrics", metrics_of(report.profile.metrics.list())},
+          {"device_costs", device_costs_of(report)},
           {"instructions", std::move(instructions)},
           {"blocks", blocks_of(report.profile.blocks, report.grid)},
           {"occupancy", occupancy_of(report)},
@@ -313,11 +326,9 @@ std::string json_for_page(const model::Device& device, std::span<const LaunchRep
     Json launch = launch_of(report);
     launch.update(launch_for_page(report));
     for (std::size_t i = 0; i < report.profile.instructions.size(); ++i) {
-      const analyzers::InstructionRow& row = report.profile.instructions[i];
-      Json& instruction = launch["instructions"][i];
-      instruction.update(device_costs_for_page(row.metrics, row.counts, report.device));
-      for (std::size_t k = 0; k < row.recorded.size(); ++k)
-        instruction["accesses"][k]["served"] = served_for_page(row.recorded[k], report);
+      const std::vector<analyzers::RecordedAccess>& recorded = report.profile.instructions[i].recorded;
+      for (std::size_t k = 0; k < recorded.size(); ++k)
+        launch["instructions"][i]["accesses"][k]["served"] = served_for_page(recorded[k], report);
     }
     list.push_back(std::move(launch));
   }
@@ -329,6 +340,7 @@ std::string json_for_page(const model::Device& device, std::span<const LaunchRep
   document["timeline"] =
       json_of(operations.empty() ? timeline_of(device, launches) : timeline_of(device, launches, operations));
   document["metrics"] = metrics_for_page(launches);
+  document["worthwhile"] = analyzers::kWorthwhile;
   document["sources"] = source_texts(launches);
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

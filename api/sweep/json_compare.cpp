@@ -2,6 +2,8 @@
 // Reads reports of warplens run and sweep for comparisons, and writes comparisons.
 #include "api/sweep/json_compare.hpp"
 
+#include "analyzers/counted_rules.hpp"
+#include "analyzers/recorded_accesses.hpp"
 #include "api/report/json_fold.hpp"
 #include "api/report/json_report.hpp"
 #include "api/report/ranking.hpp"
@@ -74,12 +76,27 @@ void add_line(std::vector<ReportedLaunch::Line>& lines, const Json& instruction)
   }
 }
 
+/// Devices of files count as their reports say.
+void set_units(ReportedLaunch& launch, const Json& device) {
+  if (const Expected<model::Device> known = model::find_device(launch.device_id)) {
+    launch.global_unit = analyzers::cost_unit(known->coalescing_rule);
+    launch.usual_banks = analyzers::are_usual_banks(known->bank_rule);
+  } else if (device.is_object()) {
+    for (const std::string_view unit : {"bytes", "transactions"})
+      if (device.value("global_unit", "") == unit) launch.global_unit = unit;
+    launch.usual_banks = !launch.number("bank_passes");
+  }
+}
+
 ReportedLaunch launch_of(const Json& json, const Json& device) {
   ReportedLaunch launch;
   launch.kernel = json.at("kernel").get<std::string>();
   launch.device_name = device.at("name").get<std::string>();
   launch.device_id = device.at("id").get<std::string>();
   launch.metrics = metrics_of(json.at("metrics"));
+  if (json.contains("device_costs"))
+    for (analyzers::NamedValue& count : metrics_of(json["device_costs"])) launch.metrics.push_back(std::move(count));
+  set_units(launch, device);
   launch.statistics = statistics_of(json.at("statistics"));
   std::vector<model::Prediction> predictions;
   for (const Json& p : json.at("predictions")) {
@@ -111,6 +128,7 @@ ReportedLaunch sweep_row_of(const Json& json) {
     launch.settings.emplace_back(name, value.get<std::string>());
   launch.device_name = json.at("device").get<std::string>();
   launch.device_id = json.at("device_id").get<std::string>();
+  set_units(launch, nullptr);
   launch.model = json.at("model").get<std::string>();
   launch.bound = json.at("bound").get<std::string>();
   launch.metrics = metrics_of(json.at("metrics"));
@@ -121,13 +139,15 @@ ReportedLaunch sweep_row_of(const Json& json) {
 
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-Json json_of(const std::vector<Change>& changes) {
+Json json_of(const std::vector<Change>& changes, const LaunchComparison& of) {
   Json list = Json::array();
-  for (const Change& c : changes)
-    list.push_back({{"name", c.name},
-                    {"before", number_or_null(c.before)},
-                    {"after", number_or_null(c.after)},
-                    {"ratio", number_or_null(c.ratio())}});
+  for (const Change& c : changes) {
+    Json& one = list.emplace_back(Json{{"name", c.name},
+                                       {"before", number_or_null(c.before)},
+                                       {"after", number_or_null(c.after)},
+                                       {"ratio", number_or_null(c.ratio())}});
+    if (const std::string_view label = label_of(of, c.name); !label.empty()) one["label"] = label;
+  }
   return list;
 }
 
@@ -155,8 +175,8 @@ Json json_of(const LaunchComparison& c) {
   for (const Factor& f : c.factors) factors.push_back({{"what", f.what}, {"milliseconds", f.milliseconds}});
   for (const auto& l : c.lines)
     lines.push_back(
-        {{"where", l.where}, {"where_after", l.where_after}, {"ptx", l.text}, {"metrics", json_of(l.metrics)}});
-  return {{"before", json_of(c.before)},     {"after", json_of(c.after)},      {"metrics", json_of(c.metrics)},
+        {{"where", l.where}, {"where_after", l.where_after}, {"ptx", l.text}, {"metrics", json_of(l.metrics, c)}});
+  return {{"before", json_of(c.before)},     {"after", json_of(c.after)},      {"metrics", json_of(c.metrics, c)},
           {"factors", std::move(factors)},   {"unexplained", c.unexplained},   {"lines", std::move(lines)},
           {"appeared", json_of(c.appeared)}, {"vanished", json_of(c.vanished)}};
 }

@@ -89,9 +89,12 @@ export function expectedRange(prediction) {
 }
 
 const severities = ['error', 'warning', 'note'];
-/** In the order of the text report: by severity, then by the estimated speedup. */
-export const topFindings = (launch) => [...launch.findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)
-  || (b.speedup ?? 1) - (a.speedup ?? 1));
+/** Whether a remedy is predicted to save so little that no speedup is told. */
+export const savesLittle = (report, finding) => finding.speedup !== null && finding.speedup < (report.worthwhile ?? 1);
+
+/** In the order of the text report: by severity, those that save little last, then by the estimated speedup. */
+export const topFindings = (report, launch) => [...launch.findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)
+  || savesLittle(report, a) - savesLittle(report, b) || (b.speedup ?? 1) - (a.speedup ?? 1));
 
 export const launchTime = (launch) => trusted(launch)?.milliseconds ?? NaN;
 

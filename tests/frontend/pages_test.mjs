@@ -45,8 +45,8 @@ test('the summary shows the numbers of the text report', async () => {
   const [, saving, property] = /Limited by\s+.*?; (\d+) % less time (\w+ [\w ]+)/.exec(screen);
   const [, exact] = new RegExp(`([\\d.]+) % less time ${property}`).exec(main);
   assert.equal(Math.round(Number(exact)), Number(saving));
-  assert(screen.includes('Findings: speedups by throughput-latency'));
-  assert(main.includes('What a change would save is predicted by throughput-latency'));
+  assert(screen.includes('Findings: speedups are estimates by throughput-latency'));
+  assert(main.includes('Speedups are estimates by throughput-latency'));
   // The same lines, with the same shares, in the same order.
   const lines = [...screen.matchAll(/^ +(\d+) %  (transpose\.cu:\d+)/gm)].map(([, share, place]) => [place, Number(share)]);
   const shown = await page.locator('table.lines tbody tr').evaluateAll((rows) => rows.map((row) => [row.cells[0].innerText, Math.round(parseFloat(row.cells[1].innerText))]));

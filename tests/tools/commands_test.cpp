@@ -126,8 +126,8 @@ TEST(Commands, JsonHasTheKeysOfTheSchema) {
   EXPECT_EQ(keys(report), (std::set<std::string>{"warplens", "schema", "device", "launches", "summary"}));
   const Json& launch = report["launches"].at(0);
   EXPECT_EQ(keys(launch), (std::set<std::string>{"kernel", "grid", "block", "blocks", "cluster", "launched_by",
-                                                 "printed", "metrics", "instructions", "occupancy", "statistics",
-                                                 "predictions", "speedup_model", "findings"}));
+                                                 "printed", "metrics", "device_costs", "instructions", "occupancy",
+                                                 "statistics", "predictions", "speedup_model", "findings"}));
   EXPECT_EQ(launch["metrics"]["gld_request"], 1252);
   EXPECT_EQ(launch["metrics"]["gld_64b"], 2502);
   EXPECT_EQ(launch["grid"], Json({79, 1, 1}));
