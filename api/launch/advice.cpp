@@ -78,8 +78,12 @@ void advise(LaunchReport& report, const ir::Module& module, const ir::Function& 
                 [](const analyzers::Finding& finding) { return finding.only_if_faster && saves_little(finding); });
   find_in_launch(report, shared_bytes, predict);
   // What an instruction wastes need not cost the launch any time.
-  for (analyzers::Finding& finding : report.findings)
-    if (saves_little(finding)) finding.severity = Severity::note;
+  const bool known = model::knows_what_takes_time(report.predictions);
+  for (analyzers::Finding& finding : report.findings) {
+    if (!saves_little(finding)) continue;
+    finding.severity = Severity::note;
+    if (!known) finding.speedup.reset();
+  }
 }
 
 } // namespace warplens::api

@@ -225,6 +225,7 @@ PageJson launch_for_page(const LaunchReport& report) {
                      {"stream", report.stream},
                      {"remarks", std::move(remarks)}};
   object["lower_bounds"] = lower_bounds(report);
+  object["savings_known"] = model::knows_what_takes_time(report.predictions);
   object["costly_lines"] = costly_lines(report);
   object["control_flow"] = control_flow_of(report.control_flow);
   object["occupancy_curves"] = report.occupancy ? occupancy_curves(report) : PageJson();

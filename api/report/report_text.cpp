@@ -83,7 +83,7 @@ private:
     if (text == "latency") text += ": too few warps to keep memory or arithmetic busy";
     // Of the model that also says what the findings save.
     const model::Prediction* const changes = model::trusted_for_changes(r_.predictions);
-    if (changes != nullptr && !changes->benefits.empty()) {
+    if (changes != nullptr && !changes->benefits.empty() && model::knows_what_takes_time(r_.predictions)) {
       const model::Benefit& largest = changes->benefits.front();
       const double share = largest.milliseconds / changes->milliseconds;
       if (share >= kLeastSaving)

@@ -51,7 +51,7 @@ function Tiles({ report, launch }) {
   const passes = data.passes(m);
   return <dl class="tiles">
     <Tile title="Predicted time" value={`${isBound(launch, prediction) ? 'at least ' : ''}${time(prediction?.milliseconds)}`} note={timeNote(launch, prediction)} />
-    <Tile title="Limited by" value={limiter(prediction?.bound)} note={savingNote(data.ofChanges(launch))} />
+    <Tile title="Limited by" value={limiter(prediction?.bound)} note={launch.savings_known === false ? '' : savingNote(data.ofChanges(launch))} />
     <Tile title="Launch" value={plural(launch.grid.reduce((a, b) => a * b), 'block')} note={`grid of ${extent(launch.grid)}, blocks of ${extent(launch.block)} threads`} />
     {o && <Tile title="Occupancy" value={percent(o.ratio)} share={o.ratio}
       note={`${o.warps} warps in ${plural(o.blocks, 'block')} per multiprocessor, limited by ${list(o.bound_by)}`} />}
