@@ -94,7 +94,8 @@ TEST_F(Compare, LabelsAreInTheUnitsOfTheDevice) {
     EXPECT_EQ(text.find("sectors") != text.npos, std::string(device) == "h200") << text;
     EXPECT_EQ(text.find("(1.x)"), text.npos) << text;
     Words in_json;
-    for (const Json& metric : Json::parse(read_text(json))["comparisons"][0]["launches"][0]["metrics"])
+    const Json written = Json::parse(read_text(json));
+    for (const Json& metric : written["comparisons"][0]["launches"][0]["metrics"])
       if (metric.contains("label")) in_json.push_back(metric["label"]);
     EXPECT_NE(std::find(in_json.begin(), in_json.end(), labels[0]), in_json.end()) << device;
   }
