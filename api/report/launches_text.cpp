@@ -78,8 +78,10 @@ std::string table_of(const std::vector<KernelGroup>& groups, const LaunchReport&
   const std::size_t taken = kNumbers + limiters + 2 + (bars ? kBars : 0) + (finding ? 4 : 2);
   const std::size_t room = std::max<std::size_t>(options.columns - std::min(options.columns, taken), 12);
   std::size_t names = 0;
-  for (const KernelGroup& g : groups) names = std::max(names, width(source_name(g.kernel)));
+  std::vector<std::string> kernels;
+  for (const KernelGroup& g : groups) names = std::max(names, width(kernels.emplace_back(source_name(g.kernel))));
   names = std::min(names, finding ? std::max<std::size_t>(room * 3 / 5, 12) : room);
+  kernels = cut_names(kernels, names);
   std::vector<Table::Column> columns = {
       {"#", Table::right}, {"kernel"}, {"launches", Table::right}, {"time", Table::right}, {"share", Table::right}};
   if (bars) columns.push_back({""});
@@ -88,9 +90,9 @@ std::string table_of(const std::vector<KernelGroup>& groups, const LaunchReport&
   Table t(std::move(columns));
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const KernelGroup& g = groups[i];
-    std::vector<std::string> row = {
-        fmt::format("{}", i + 1), cut(source_name(g.kernel), names), fmt::format("{}", g.launches),
-        g.milliseconds > 0 ? readable_time(g.milliseconds) : "", all > 0 ? readable_share(g.share) : ""};
+    std::vector<std::string> row = {fmt::format("{}", i + 1), kernels[i], fmt::format("{}", g.launches),
+                                    g.milliseconds > 0 ? readable_time(g.milliseconds) : "",
+                                    all > 0 ? readable_share(g.share) : ""};
     if (bars) row.push_back(bar(g.share, kBars - 2));
     row.push_back(cut(short_limiter(g.limiter), limiters));
     if (finding) row.push_back(short_finding(g.finding, room - names));

@@ -50,6 +50,14 @@ TEST(Units, TextIsCutBetweenCharacters) {
   EXPECT_EQ(cut("äöüß", 3), "äö…");
 }
 
+TEST(Units, NamesStayDifferentWhenTheyAreCut) {
+  const std::vector<std::string> names = {"reduce<float, 256>", "reduce<float, 512>", "copy", "scale_äöüß_of_a"};
+  EXPECT_EQ(cut_names(names, 12), (std::vector<std::string>{"reduc…, 256>", "reduc…, 512>", "copy", "scale_äöüß_…"}));
+  const std::vector<std::string> accents = {"ääääää1ö", "ääääää2ö"};
+  EXPECT_EQ(cut_names(accents, 6), (std::vector<std::string>{"ää…ä1ö", "ää…ä2ö"}));
+  EXPECT_EQ(cut_names(names, 40), names);
+}
+
 TEST(Sections, AreParsedAndSuggested) {
   const std::vector<std::string> asked = {"memory,source", "findings"};
   const Sections sections = *parse_sections(asked);
