@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches whose report equals that of an earlier launch, in JSON: programs launch the same kernel many times.
 //
-//   { "kernel": "relax", "grid": [4,4,1], …, "same_as": 3 }      // all else is as launch 3 of the report says
+//   { "kernel": "relax", "grid": [4, 4, 1], …, "same_as": 3 }      // all else is as launch 3 of the report says
 //
 //   LaunchFolder folder;
 //   for (…) list.push_back(folder.folded(launch));               // on writing

@@ -22,11 +22,28 @@ bool is_flat(const LaidOut& object) {
                      [](const LaidOut& value) { return value.is_primitive() || is_row(value); });
 }
 
-std::string on_one_line(const LaidOut& value) { return value.dump(-1, ' ', false, LaidOut::error_handler_t::replace); }
+std::string plain(const LaidOut& value) { return value.dump(-1, ' ', false, LaidOut::error_handler_t::replace); }
+
+/// With a space after colons and commas, as on lines of their own.
+void write_on_one_line(const LaidOut& value, std::string& out) {
+  if (value.is_primitive()) {
+    out += plain(value);
+    return;
+  }
+  out += value.is_object() ? "{" : "[";
+  bool first = true;
+  for (const auto& [key, member] : value.items()) {
+    if (!first) out += ", ";
+    first = false;
+    if (value.is_object()) out += plain(LaidOut(key)) + ": ";
+    write_on_one_line(member, out);
+  }
+  out += value.is_object() ? "}" : "]";
+}
 
 void write(const LaidOut& value, std::size_t indent, bool in_array, std::string& out) {
   if (value.is_primitive() || value.empty() || is_row(value) || (in_array && is_flat(value))) {
-    out += on_one_line(value);
+    write_on_one_line(value, out);
     return;
   }
   out += value.is_object() ? "{" : "[";
@@ -35,7 +52,7 @@ void write(const LaidOut& value, std::size_t indent, bool in_array, std::string&
     out += first ? "\n" : ",\n";
     first = false;
     out.append(indent + kIndent, ' ');
-    if (value.is_object()) out += on_one_line(LaidOut(key)) + ": ";
+    if (value.is_object()) out += plain(LaidOut(key)) + ": ";
     write(member, indent + kIndent, value.is_array(), out);
   }
   out += "\n";

@@ -7,9 +7,9 @@
 //     "device": {
 //       "name": "Tesla C1060",
 //       …
-//         "grid": [79,1,1],
+//         "grid": [79, 1, 1],
 //         "instructions": [
-//           {"line":12,"ptx":"mov.u32 %r1, %tid.x;","source":"saxpy.cu:5","smsp__inst_executed.sum":79},
+//           {"line": 12, "ptx": "mov.u32 %r1, %tid.x;", "source": "saxpy.cu:5", "smsp__inst_executed.sum": 79},
 #pragma once
 
 #include <nlohmann/json.hpp>

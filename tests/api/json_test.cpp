@@ -43,14 +43,14 @@ TEST(JsonLayout, RowsAndElementsOfArraysAreOnOneLine) {
                          {"rows", {{{"line", 1}, {"lanes", {1, nullptr}}}, {{"line", 2}, {"more", {{"c", 3}}}}}}};
   EXPECT_EQ(laid_out(document), R"({
   "name": "k",
-  "grid": [4,4,1],
+  "grid": [4, 4, 1],
   "none": [],
   "counts": {
     "a": 1,
     "b": 2.5
   },
   "rows": [
-    {"line":1,"lanes":[1,null]},
+    {"line": 1, "lanes": [1, null]},
     {
       "line": 2,
       "more": {
@@ -66,7 +66,8 @@ TEST(JsonLayout, RowsAndElementsOfArraysAreOnOneLine) {
 TEST_F(JsonTest, AnInstructionIsALine) {
   const std::string all = text(JsonLaunches::whole);
   std::size_t lines = 0;
-  for (std::size_t at = all.find("\n        {\"line\":"); at != all.npos; at = all.find("\n        {\"line\":", at + 1))
+  for (std::size_t at = all.find("\n        {\"line\": "); at != all.npos;
+       at = all.find("\n        {\"line\": ", at + 1))
     ++lines;
   std::size_t instructions = 0;
   for (const LaunchReport& launch : launches_) instructions += launch.profile.instructions.size();
