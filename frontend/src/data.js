@@ -131,21 +131,20 @@ export const lineOf = (report, at) => sourceLines(report, at.file)?.[at.line - 1
 
 /** The index of the longest launch of the kernel with the most time: what the page shows first, as the text report does. */
 export function mainLaunch(launches) {
-  const [first] = byKernel(launches);
-  if (!first) return 0;
-  const length = (index) => launchTime(launches[index]) || 0;
-  return first.launches.reduce((best, index) => (length(index) > length(best) ? index : best));
+  return byKernel(launches)[0]?.longest ?? 0;
 }
 
-/** Launches by kernel, the one with the most time first. */
+/** Launches by kernel, the one with the most time first; `longest` of them stands for the others, as in the text report. */
 export function byKernel(launches) {
   const groups = new Map();
+  const length = (index) => launchTime(launches[index]) || 0;
   launches.forEach((launch, index) => {
     const name = kernelName(launch);
-    if (!groups.has(name)) groups.set(name, { name, launches: [], milliseconds: 0 });
+    if (!groups.has(name)) groups.set(name, { name, launches: [], milliseconds: 0, longest: index });
     const group = groups.get(name);
     group.launches.push(index);
-    group.milliseconds += launchTime(launch) || 0;
+    group.milliseconds += length(index);
+    if (length(index) > length(group.longest)) group.longest = index;
   });
   const list = [...groups.values()].sort((a, b) => b.milliseconds - a.milliseconds);
   const total = list.reduce((all, group) => all + group.milliseconds, 0);

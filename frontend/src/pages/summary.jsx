@@ -122,20 +122,20 @@ function Findings({ report, launch, app }) {
 function Kernels({ report, app }) {
   const groups = data.byKernel(report.launches);
   const worst = (group) => {
-    const [first] = data.topFindings(report, report.launches[group.launches[0]]);
+    const [first] = data.topFindings(report, report.launches[group.longest]);
     return first && !data.savesLittle(report, first) ? first.rule : '';
   };
   const table = new Table({
     label: 'Kernels',
     rows: groups,
     height: Math.min(320, 26 * groups.length + 32),
-    onOpen: (group) => app.go({ launch: group.launches[0], page: 'summary' }),
+    onOpen: (group) => app.go({ launch: group.longest, page: 'summary' }),
     columns: [
       { title: 'Kernel', value: (g) => g.name, cell: (g) => <code>{g.name}</code>, className: 'grow' },
       { title: 'Launches', value: (g) => g.launches.length, cell: (g) => count(g.launches.length), numeric: true, descending: true },
       { title: 'Time', value: (g) => g.milliseconds, cell: (g) => time(g.milliseconds), numeric: true, descending: true },
       { title: 'Share', value: (g) => g.share, cell: (g) => <Fragment>{percent(g.share)}<ShareBar share={g.share} /></Fragment>, numeric: true, descending: true },
-      { title: 'Limited by', value: (g) => data.trusted(report.launches[g.launches[0]])?.bound ?? '', cell: (g) => data.trusted(report.launches[g.launches[0]])?.bound ?? '' },
+      { title: 'Limited by', value: (g) => data.trusted(report.launches[g.longest])?.bound ?? '', cell: (g) => data.trusted(report.launches[g.longest])?.bound ?? '' },
       { title: 'Main finding', value: worst, cell: worst },
     ],
   });
