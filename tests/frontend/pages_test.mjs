@@ -59,28 +59,6 @@ test('the summary shows the numbers of the text report', async () => {
   await page.context().close();
 });
 
-test('the summary has the table of kernels, and says which model estimates the speedups', async () => {
-  const lines = text('run', sample('linear_algebra'), '--device', 'h200'), screen = lines.replace(/\s+/g, ' ');
-  const page = await open(products);
-  const kernel = /^(\w+) on NVIDIA H200/m.exec(lines)[1];
-  assert((await page.locator('h1').innerText()).includes(kernel));
-  const main = (await page.locator('main').innerText()).replace(/\s+/g, ' ');
-  const sentence = 'peedups are estimates by throughput-latency, because critical-path, which predicts the time, knows only the code that ran';
-  for (const one of [screen, main]) {
-    assert(one.includes(sentence), one);
-    assert(one.includes(' times as fast'), one);
-  }
-  // The longest launch of each kernel stands for the others, in both tables.
-  const rows = await page.getByRole('region', { name: /^Kernels/ }).locator('tbody tr').evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.innerText.trim())));
-  assert.equal(rows.length, 4);
-  for (const [name, , , , bound, finding] of rows) {
-    const line = lines.split('\n').find((one) => new RegExp(`^ +\\d+  ${name} `).test(one));
-    assert(line.includes(bound.replace('overhead of the launch', 'launch overhead')), `${line}: ${bound}`);
-    assert.equal(/[A-Z][a-z]+[A-Z]\w+/.exec(line)?.[0] ?? '', finding, line);
-  }
-  await page.context().close();
-});
-
 test('devices before those with sectors show their transactions', async () => {
   const g80 = written('g80', 'run', sample('transpose'), '--device', '8800gt');
   for (const [file, tile, unit] of [
