@@ -35,6 +35,8 @@ void keep(Finding& finding, const Metrics& metrics, const std::vector<MetricKey>
 
 } // namespace
 
+bool saves_little(const Finding& finding) { return finding.speedup && *finding.speedup < kWorthwhile; }
+
 void Changes::add(const Changes& other) {
   accesses.insert(accesses.end(), other.accesses.begin(), other.accesses.end());
   bank_passes += other.bank_passes;
@@ -337,8 +339,8 @@ void idle_lanes(const Profile& profile, std::vector<Finding>& findings) {
   finding.rule = names::kThreadDivergence;
   finding.severity = lanes->number() < 32 * kMostlyWaste ? Severity::warning : Severity::note;
   finding.message = fmt::format("{:.4g} of 32 lanes execute an average instruction", lanes->number());
-  finding.advice = "check the divergent branches below, loops with different trip counts, and block sizes that are "
-                   "not a multiple of 32 threads";
+  finding.advice = "check the divergent branches, loops with different trip counts, and block sizes that are not a "
+                   "multiple of 32 threads";
   finding.excess = static_cast<double>(profile.integer(MetricId::lost_lane_slots));
   finding.unit = "lane slots";
   keep(finding, profile.metrics, {MetricId::lanes_on, MetricId::lost_lane_slots});

@@ -68,6 +68,10 @@ struct Finding {
   std::string page;              ///< of docs/, with its anchor: "findings.md#blocksize"
 };
 
+/// The remedy is predicted to save less than `kWorthwhile`. Such a finding is a note, comes after the others, and no
+/// report tells its speedup.
+bool saves_little(const Finding& finding);
+
 /// The kernel, for findings and remedies that follow from its instructions; null: not known.
 struct Code {
   const ir::Module* module = nullptr;

@@ -76,6 +76,11 @@ const Prediction* trusted_for_changes(std::span<const Prediction> predictions) {
   return nullptr;
 }
 
+bool knows_what_takes_time(std::span<const Prediction> predictions) {
+  const Prediction *const time = trusted(predictions), *const changes = trusted_for_changes(predictions);
+  return time == nullptr || changes == nullptr || 2 * changes->milliseconds >= time->milliseconds;
+}
+
 const Prediction* trusted(std::span<const Prediction> predictions) {
   const auto found =
       std::find_if(predictions.begin(), predictions.end(), [](const Prediction& p) { return p.trust != nullptr; });

@@ -58,5 +58,8 @@ const Prediction* trusted(std::span<const Prediction> predictions);
 /// The one to compare with a prediction for other code: that of the model to trust among those that follow from counts.
 /// The critical path of a warp is that of the code that ran; what other code would have is not known. Null: none.
 const Prediction* trusted_for_changes(std::span<const Prediction> predictions);
+/// Whether the model for changes knows what takes the time: it predicts at least half of what the model to trust
+/// predicts. If not, as with contended atomics of shared memory, it cannot say that a change would save little.
+bool knows_what_takes_time(std::span<const Prediction> predictions);
 
 } // namespace warplens::model

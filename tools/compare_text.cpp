@@ -21,12 +21,6 @@ using api::Change;
 using api::LaunchComparison;
 using api::Style;
 
-/// The label of an important metric, or empty; --all also shows metrics without a label.
-std::string_view label_of(std::string_view metric) {
-  const analyzers::MetricInfo* known = analyzers::find_metric(metric);
-  return known != nullptr ? known->label : "";
-}
-
 std::string number(const std::optional<double>& value) {
   if (!value) return "";
   const bool whole = *value == std::floor(*value) && std::abs(*value) < 1e15;
@@ -75,10 +69,11 @@ std::string times(const LaunchComparison& c, const Style& style) {
   return text;
 }
 
-std::string metrics_text(const std::vector<Change>& changes, bool all, const Style& style) {
+/// --all also shows metrics without a label.
+std::string metrics_text(const LaunchComparison& c, bool all, const Style& style) {
   api::Table table({{"metric"}, {"before", api::Table::right}, {"after", api::Table::right}, {"", api::Table::right}});
-  for (const Change& change : changes) {
-    const std::string_view words = label_of(change.name);
+  for (const Change& change : c.metrics) {
+    const std::string_view words = label_of(c, change.name);
     if (all || !words.empty())
       table.row({all ? change.name : std::string(words), number(change.before), number(change.after), ratio(change)});
   }
@@ -103,7 +98,7 @@ std::string lines_text(const LaunchComparison& c, bool all, const Style& style) 
   std::vector<Row> rows;
   for (const auto& line : c.lines)
     for (const Change& change : line.metrics)
-      if (const std::string_view words = label_of(change.name); all || (!words.empty() && words != "ideal sectors"))
+      if (const std::string_view words = label_of(c, change.name); all || (!words.empty() && words != "ideal sectors"))
         rows.push_back({&line, &change, words});
   if (!all) {
     std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.size() > b.size(); });
@@ -133,7 +128,7 @@ std::string one_text(const LaunchComparison& c, bool all, const Style& style) {
   if (c.before == nullptr || c.after == nullptr) return text;
   text += times(c, style);
   if (c.metrics.empty()) text += "  all metrics are the same\n";
-  return text + metrics_text(c.metrics, all, style) + lines_text(c, all, style) + findings_text(c);
+  return text + metrics_text(c, all, style) + lines_text(c, all, style) + findings_text(c);
 }
 
 /// The launches of a kernel.

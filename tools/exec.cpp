@@ -149,6 +149,7 @@ bool pass_report_options(po::variables_map values, bool with_tool) {
   const ReportOptions report = report_options(values, STDERR_FILENO);
   for (const api::ReportFileOption& o : api::report_file_options())
     if (const std::string& file = report.files.*o.file; !file.empty()) set(o.variable, whole_path(file, o.option));
+  if (report.files.fold) set(environment::kJsonFold, "1");
   if (!report.html.empty()) set(environment::kHtml, fs::absolute(report.html).string());
   std::string conditions;
   for (const api::Condition& condition : report.conditions) conditions += condition.text() + "\n";

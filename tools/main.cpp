@@ -48,7 +48,8 @@ Emulates NVIDIA PTX kernels on the CPU and reports how a GPU would execute them.
   COMMAND --help                 show the options and examples
   --version                      show the version
 
-Exit status: 0 success; 1 the kernel trapped or a check found something; 2 bad usage or input; 3 internal error.
+Exit status: 0 success; 1 the kernel trapped or a check found something; 2 bad usage or input; 3 internal error; 4 a
+condition of --fail-on or --fail-on-regression is true.
 
 Examples:
   warplens demo

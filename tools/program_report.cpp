@@ -2,6 +2,7 @@
 #include "tools/program_report.hpp"
 
 #include "api/files/input_file.hpp"
+#include "api/report/report_files.hpp"
 #include "api/sweep/json_compare.hpp"
 #include "tools/child.hpp"
 
@@ -57,7 +58,8 @@ std::string reason(const std::string& output) {
 Expected<api::ReportFile> report_of_program(const Strings& options, const Strings& program) {
   const ReportFolder folder;
   if (!folder.error().empty()) return failure(fmt::format("cannot create '{}': {}", folder.path(), folder.error()));
-  Strings command = {fs::read_symlink("/proc/self/exe").string(), "exec", "--json", folder.file()};
+  Strings command = {fs::read_symlink("/proc/self/exe").string(), "exec", "--json", folder.file(),
+                     fmt::format("--{}", api::kFoldOption)};
   command.insert(command.end(), options.begin(), options.end());
   command.emplace_back("--");
   command.insert(command.end(), program.begin(), program.end());

@@ -40,6 +40,7 @@ void add_report_options(po::options_description& options) {
   add("counters", "show every counter under its profiler name");
   for (const api::ReportFileOption& o : api::report_file_options())
     add(o.option, po::value<std::string>()->value_name("FILE"), std::string(o.help).c_str());
+  add(api::kFoldOption, "in the JSON report, a launch that equals an earlier one refers to it ('same_as')");
   add("html", po::value<std::string>()->value_name("FILE"),
       "write the report as an HTML page: one file, which a browser opens without a network");
   add("fail-on", po::value<Strings>()->value_name("CONDITION"),
@@ -72,6 +73,8 @@ api::ReportFiles files_of(const po::variables_map& values) {
     stdout_taken = stdout_taken || name == "-";
     files.*o.file = name;
   }
+  files.fold = values.count(api::kFoldOption) != 0;
+  if (files.fold && files.json.empty()) throw UsageError{fmt::format("--{} needs --json", api::kFoldOption), ""};
   return files;
 }
 
@@ -125,7 +128,7 @@ int write_report(const ReportOptions& options, const model::Device& device, std:
   };
   for (const api::ReportFileOption& o : api::report_file_options())
     if (const std::string& file = options.files.*o.file; !file.empty())
-      attempt([&] { write_file(file, api::report_text_of(o, device, launches, options.conditions)); });
+      attempt([&] { write_file(file, api::report_text_of(o, options.files, device, launches, options.conditions)); });
   if (!options.html.empty())
     attempt([&] { write_file(options.html, value_or_throw(api::html_page(api::json_for_page(device, launches)))); });
   attempt(show);

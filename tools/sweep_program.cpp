@@ -8,6 +8,7 @@
 #include "tools/output.hpp"
 #include "tools/program_report.hpp"
 #include "tools/progress.hpp"
+#include "tools/sweep_result.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace warplens::tools {
 
@@ -37,6 +39,7 @@ struct ProgramRow {
   std::map<std::string, ProgramKernel> kernels; ///< by name
   std::size_t launches = 0;
   double milliseconds = 0;
+  std::set<std::string> models{}; ///< that predict the launches
 };
 
 void add_launches(ProgramRow& row, const api::ReportFile& report) {
@@ -47,6 +50,7 @@ void add_launches(ProgramRow& row, const api::ReportFile& report) {
     if (kernel.bound.empty()) kernel.bound = launch.bound;
     ++row.launches;
     row.milliseconds += launch.milliseconds.value_or(0);
+    if (launch.milliseconds) row.models.insert(launch.model);
   }
 }
 
@@ -84,7 +88,9 @@ std::string rows_text(const std::vector<ProgramRow>& rows, const Style& style) {
     if (row.milliseconds > 0 && (best == 0 || row.milliseconds < best)) best = row.milliseconds;
   api::Table table(std::move(columns));
   std::string failures;
+  std::set<std::string> models;
   for (const ProgramRow& row : rows) {
+    models.insert(row.models.begin(), row.models.end());
     Strings cells;
     for (const auto& [name, value] : row.settings) cells.push_back(value);
     const auto* const kernel = slowest(row);
@@ -101,7 +107,9 @@ std::string rows_text(const std::vector<ProgramRow>& rows, const Style& style) {
     }
     table.row(std::move(cells));
   }
-  return table.text(style.dim, style.reset) + (failures.empty() ? "" : "\n" + failures);
+  const std::string note = caution(models, "  ");
+  return table.text(style.dim, style.reset) + (note.empty() ? "" : "\n" + note) +
+         (failures.empty() ? "" : "\n" + failures);
 }
 
 std::string rows_csv(const std::vector<ProgramRow>& rows) {

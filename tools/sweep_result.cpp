@@ -194,6 +194,7 @@ std::vector<Recommendation> recommend(std::span<const SweepRow> rows, const Rank
     });
     put_most_occupied_first(group, ranking);
     Recommendation r{work, group.front(), {}, group.back(), group.size()};
+    for (const SweepRow* row : group) r.models.insert(row->model);
     const double best = *r.best->number(ranking.metric);
     for (std::size_t i = 1; i < group.size(); ++i)
       if (std::abs(*group[i]->number(ranking.metric) - best) <= ranking.ties / 100 * std::abs(best))
@@ -201,6 +202,13 @@ std::vector<Recommendation> recommend(std::span<const SweepRow> rows, const Rank
     all.push_back(std::move(r));
   }
   return all;
+}
+
+std::string caution(const std::set<std::string>& models, std::string_view indent) {
+  if (models.size() < 2) return "";
+  return api::wrapped(fmt::format("caution: the times are by different models ({}), and may differ because of that",
+                                  fmt::join(models, ", ")),
+                      indent);
 }
 
 std::string recommendation_text(const std::vector<Recommendation>& all, const Ranking& ranking,
@@ -230,6 +238,7 @@ std::string recommendation_text(const std::vector<Recommendation>& all, const Ra
     text += fmt::format("  {}recommended: {}{}, {} {}{}\n", style.bold, describe(*r.best, names), style.reset,
                         shown(best), unit, ranking.metric == "milliseconds" ? " predicted by " + r.best->model : "");
     text += api::wrapped("because: " + reasons(*r.best), "    ");
+    if (ranking.metric == "milliseconds") text += caution(r.models, "    ");
     if (!r.as_good.empty()) {
       std::vector<std::string> near;
       for (std::size_t i = 0; i < std::min(kMostShown, r.as_good.size()); ++i) {

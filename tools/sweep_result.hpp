@@ -6,7 +6,9 @@
 #include "api/sweep/sweep.hpp"
 #include "tools/plot.hpp"
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warplens::tools {
@@ -39,9 +41,12 @@ struct Recommendation {
   const api::SweepRow* best = nullptr;
   std::vector<const api::SweepRow*> as_good; ///< within the ties
   const api::SweepRow* worst = nullptr;
-  std::size_t count = 0; ///< number of rows with the metric
+  std::size_t count = 0;          ///< number of rows with the metric
+  std::set<std::string> models{}; ///< that predict these rows
 };
 std::vector<Recommendation> recommend(std::span<const api::SweepRow> rows, const Ranking& ranking);
+/// A caution if times are by several models: these disagree by more than most configurations. Else empty.
+std::string caution(const std::set<std::string>& models, std::string_view indent);
 std::string recommendation_text(const std::vector<Recommendation>& all, const Ranking& ranking,
                                 const api::Style& style);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/launch/advice.hpp"
 
-#include "analyzers/finding_kinds.hpp"
 #include "analyzers/issue_chain.hpp"
 #include "api/launch/board.hpp"
 #include "api/launch/launch_findings.hpp"
@@ -64,10 +63,6 @@ model::KernelStatistics changed_statistics(const LaunchReport& report, const ir:
   return s;
 }
 
-bool saves_too_little(const analyzers::Finding& finding) {
-  return finding.speedup && *finding.speedup < analyzers::kWorthwhile;
-}
-
 } // namespace
 
 void advise(LaunchReport& report, const ir::Module& module, const ir::Function& kernel, std::int64_t shared_bytes) {
@@ -86,11 +81,15 @@ void advise(LaunchReport& report, const ir::Module& module, const ir::Function& 
     if (then && then->milliseconds > 0) finding.speedup = std::max(1.0, now->milliseconds / then->milliseconds);
   }
   std::erase_if(report.findings,
-                [](const analyzers::Finding& finding) { return finding.only_if_faster && saves_too_little(finding); });
+                [](const analyzers::Finding& finding) { return finding.only_if_faster && saves_little(finding); });
   find_in_launch(report, shared_bytes, predict);
   // What an instruction wastes need not cost the launch any time.
-  for (analyzers::Finding& finding : report.findings)
-    if (saves_too_little(finding)) finding.severity = Severity::note;
+  const bool known = model::knows_what_takes_time(report.predictions);
+  for (analyzers::Finding& finding : report.findings) {
+    if (!saves_little(finding)) continue;
+    finding.severity = Severity::note;
+    if (!known) finding.speedup.reset();
+  }
 }
 
 } // namespace warplens::api

@@ -97,7 +97,8 @@ private:
     const double faster = speedup(with_block_size(report_, shared_bytes_, size));
     if (faster < kWorthwhile) return;
     Finding finding = of_launch(analyzers::names::kTooFewBlocks, Severity::warning);
-    finding.message = fmt::format("{} blocks occupy {} of the {} multiprocessors", blocks, blocks, multiprocessors);
+    const std::string occupy = blocks == 1 ? "1 block occupies 1" : fmt::format("{} blocks occupy {}", blocks, blocks);
+    finding.message = fmt::format("{} of the {} multiprocessors", occupy, multiprocessors);
     finding.remedy = fmt::format("launch {} blocks of {} threads instead of {} of {}", blocks * threads / size, size,
                                  blocks, threads);
     finding.advice = "use smaller blocks, or distribute the work of a thread over several";

@@ -7,10 +7,13 @@
 
 #include "analyzers/metrics.hpp"
 #include "analyzers/rule_counts.hpp"
+#include "model/device.hpp"
 #include "rules/rule_set.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace warplens::api {
 
@@ -29,5 +32,20 @@ struct BankCost {
   std::uint64_t passes = 0, conflicts = 0;
 };
 BankCost bank_cost(const analyzers::Metrics& metrics, const analyzers::RuleCounts& counts, const rules::BankRule& rule);
+
+/// A count in the units of the device, as reports in JSON name it: "transactions", "bank_conflicts", …
+struct DeviceCount {
+  std::string_view name, unit, definition;
+  std::string_view label; ///< for comparisons and the page; empty: not of interest by itself
+};
+std::span<const DeviceCount> device_counts();
+/// Of a device that does not count in sectors, the transactions of a launch or an instruction; of one with other banks
+/// than those of current GPUs, the passes. Empty for other devices, and without such accesses.
+struct CountOfDevice {
+  const DeviceCount* what;
+  std::uint64_t value;
+};
+std::vector<CountOfDevice> counts_of_device(const analyzers::Metrics& metrics, const analyzers::RuleCounts& counts,
+                                            const model::Device& device);
 
 } // namespace warplens::api

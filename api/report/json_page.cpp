@@ -178,29 +178,11 @@ PageJson costly_lines(const LaunchReport& report) {
   return {{"of", costs.of}, {"lines", std::move(lines)}};
 }
 
-struct DeviceCount {
-  std::string_view name, unit, definition, label;
-};
-constexpr DeviceCount kTransactions = {"transactions", "transactions",
-                                       "transactions of loads and stores under the rule of the device",
-                                       "transactions of global memory"},
-                      kMoved = {"transaction_bytes", "bytes", "bytes of these transactions", "bytes moved"},
-                      kIdealBytes = {"ideal_bytes", "bytes", "the fewest bytes that the requests could move", ""},
-                      kIdealTransactions = {"ideal_transactions", "transactions",
-                                            "the fewest transactions that the requests could need", ""},
-                      kPasses = {"bank_passes", "passes",
-                                 "passes over the banks of shared memory under the rule of the device",
-                                 "passes over the banks"},
-                      kConflicts = {"bank_conflicts", "passes", "passes beyond the fewest for their width",
-                                    "bank conflicts"};
-
 PageJson described(const DeviceCount& count) {
   PageJson object = {{"unit", count.unit}, {"definition", count.definition}};
   if (!count.label.empty()) object["label"] = count.label;
   return object;
 }
-
-void put(PageJson& object, const DeviceCount& count, std::uint64_t value) { object[std::string(count.name)] = value; }
 
 /// Under the device's rule and those that were asked for.
 template <class Rule>
@@ -218,29 +200,11 @@ PageJson served_for_page(const analyzers::RecordedAccess& access, const LaunchRe
   return served_by_all(report.device.coalescing_rule, report.rules.coalescing, access);
 }
 
-PageJson device_costs_for_page(const analyzers::Metrics& metrics, const analyzers::RuleCounts& counts,
-                               const model::Device& device) {
-  PageJson object = PageJson::object();
-  const GlobalCost global = global_cost(metrics, counts, device.coalescing_rule);
-  if (global.unit != "sectors" && global.transactions != 0) {
-    put(object, kTransactions, global.transactions);
-    put(object, kMoved, global.bytes);
-    put(object, global.unit == "bytes" ? kIdealBytes : kIdealTransactions, global.least);
-  }
-  const BankCost banks = bank_cost(metrics, counts, device.bank_rule);
-  if (!analyzers::are_usual_banks(device.bank_rule) && banks.passes != 0) {
-    put(object, kPasses, banks.passes);
-    put(object, kConflicts, banks.conflicts);
-  }
-  return object;
-}
-
 PageJson device_for_page(const model::Device& device) {
   DeviceJson parameters;
   model::visit_fields(device, parameters);
   PageJson object = parameters.take();
   const model::OccupancyLimits& limits = device.limits;
-  object["global_unit"] = analyzers::cost_unit(device.coalescing_rule);
   object["bank_pass_bytes"] = device.bank_rule.banks * device.bank_rule.bank_bytes;
   object["limits"] = {{"warps", limits.warps},
                       {"threads", limits.threads},
@@ -260,8 +224,8 @@ PageJson launch_for_page(const LaunchReport& report) {
                      {"module", report.file},
                      {"stream", report.stream},
                      {"remarks", std::move(remarks)}};
-  object["device_costs"] = device_costs_for_page(report.profile.metrics, report.profile.counts, report.device);
   object["lower_bounds"] = lower_bounds(report);
+  object["savings_known"] = model::knows_what_takes_time(report.predictions);
   object["costly_lines"] = costly_lines(report);
   object["control_flow"] = control_flow_of(report.control_flow);
   object["occupancy_curves"] = report.occupancy ? occupancy_curves(report) : PageJson();
@@ -296,9 +260,8 @@ PageJson metrics_for_page(std::span<const LaunchReport> launches) {
     }
   };
   for (const LaunchReport& launch : launches) {
-    const PageJson costs = device_costs_for_page(launch.profile.metrics, launch.profile.counts, launch.device);
-    for (const DeviceCount& count : {kTransactions, kMoved, kIdealBytes, kIdealTransactions, kPasses, kConflicts})
-      if (costs.contains(count.name)) object[std::string(count.name)] = described(count);
+    for (const CountOfDevice& count : counts_of_device(launch.profile.metrics, launch.profile.counts, launch.device))
+      object[std::string(count.what->name)] = described(*count.what);
     add(launch.profile.metrics);
     for (const analyzers::InstructionRow& row : launch.profile.instructions) add(row.metrics);
   }

@@ -14,11 +14,7 @@ namespace warplens::api {
 
 /// "multiprocessors": 30, …, "limits": of a multiprocessor, "hong_kim": { … }, as in device files.
 nlohmann::ordered_json device_for_page(const model::Device& device);
-/// What accesses cost in the units of the device, where these are not sectors and the banks of current GPUs:
-/// "transactions", "transaction_bytes", "ideal_bytes" or "ideal_transactions"; "bank_passes", "bank_conflicts".
-nlohmann::ordered_json device_costs_for_page(const analyzers::Metrics& metrics, const analyzers::RuleCounts& counts,
-                                             const model::Device& device);
-/// "name" in the CUDA source, "module", "stream", "remarks", "device_costs", "control_flow", "occupancy_curves".
+/// "name" in the CUDA source, "module", "stream", "remarks", "savings_known", "control_flow", "occupancy_curves".
 nlohmann::ordered_json launch_for_page(const LaunchReport& report);
 /// How each rule that was counted serves a recorded access, the device's first. Of global memory:
 /// { "rule", "transactions": [[address, bytes, mask of lanes], …] }; of shared memory: { "rule", "banks", "bank_bytes",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the parts of a JSON report (json_report.cpp) that the models need.
 #include "api/predict/collector.hpp"
+#include "api/report/json_fold.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -69,9 +70,11 @@ Expected<std::vector<CollectedLaunch>> collect_report(std::string_view text, std
     return failure(fmt::format("'{}' is not a report of warplens run --json, or has no launches", name));
   if (const Expected<void> fits = check_device(report, device); !fits) return fail(fits.error());
   const bool same_device = text_of(report["device"], "id") == device.id;
+  const Expected<std::vector<std::size_t>> whole = whole_launches(report["launches"]);
+  if (!whole) return fail(whole.error());
   std::vector<CollectedLaunch> launches;
-  for (const Json& json : report["launches"]) {
-    Expected<CollectedLaunch> launch = launch_of(json, device, same_device);
+  for (const std::size_t index : *whole) {
+    Expected<CollectedLaunch> launch = launch_of(report["launches"][index], device, same_device);
     if (!launch) return fail(launch.error());
     launches.push_back(std::move(*launch));
   }

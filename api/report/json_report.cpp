@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes JSON reports. Only this file, json_page, json_profile.cpp, sarif.cpp, json_compare.cpp and sweep_json.cpp of
-// api/ include nlohmann-json.
+// Writes JSON reports. Only the files json_*, sarif.cpp and sweep_json.cpp of api/ include nlohmann-json.
 #include "api/report/json_report.hpp"
 
 #include "analyzers/finding_kinds.hpp"
 #include "api/predict/predict.hpp"
+#include "api/report/device_costs.hpp"
+#include "api/report/json_fold.hpp"
+#include "api/report/json_layout.hpp"
 #include "api/report/json_page.hpp"
 #include "api/report/launch_groups.hpp"
 #include "api/report/source_texts.hpp"
@@ -47,7 +49,8 @@ Json device_of(const model::Device& d) {
           {"id", d.id},
           {"compute_capability", to_string(d.capability)},
           {"coalescing_rule", d.coalescing_rule.name},
-          {"bank_rule", d.bank_rule.name}};
+          {"bank_rule", d.bank_rule.name},
+          {"global_unit", analyzers::cost_unit(d.coalescing_rule)}};
 }
 
 std::array<std::uint64_t, 3> position_of(std::uint64_t cta, const Extent& grid) {
@@ -91,6 +94,15 @@ Json instruction_of(const analyzers::InstructionRow& row, const LaunchReport& re
     object["accesses"] = std::move(accesses);
   }
   for (const analyzers::Metric& m : row.metrics.list()) add(object, m);
+  for (const CountOfDevice& count : counts_of_device(row.metrics, row.counts, report.device))
+    object[std::string(count.what->name)] = count.value;
+  return object;
+}
+
+Json device_costs_of(const LaunchReport& report) {
+  Json object = Json::object();
+  for (const CountOfDevice& count : counts_of_device(report.profile.metrics, report.profile.counts, report.device))
+    object[std::string(count.what->name)] = count.value;
   return object;
 }
 
@@ -214,6 +226,7 @@ Json launch_of(const LaunchReport& report) {
           {"cluster", report.cluster},
           {"launched_by", report.launched_by.empty() ? Json() : Json(report.launched_by)},
           {"metrics", metrics_of(report.profile.metrics.list())},
+          {"device_costs", device_costs_of(report)},
           {"instructions", std::move(instructions)},
           {"blocks", blocks_of(report.profile.blocks, report.grid)},
           {"occupancy", occupancy_of(report)},
@@ -244,11 +257,6 @@ Json launch_of(const PredictedLaunch& predicted) {
   return object;
 }
 
-std::string text_of(const Json& report) {
-  // PTX may contain bytes that are not valid UTF-8; JSON must not.
-  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 /// The table of kernels that begins a text report.
 Json summary_of(std::span<const LaunchReport> launches) {
   Json list = Json::array();
@@ -269,7 +277,7 @@ Json summary_of(std::span<const LaunchReport> launches) {
 std::string json_predictions(const model::Device& device, std::span<const PredictedLaunch> launches) {
   Json list = Json::array();
   for (const PredictedLaunch& launch : launches) list.push_back(launch_of(launch));
-  return text_of({{"warplens", version()}, {"device", device_of(device)}, {"launches", std::move(list)}});
+  return laid_out({{"warplens", version()}, {"device", device_of(device)}, {"launches", std::move(list)}});
 }
 
 namespace {
@@ -300,13 +308,15 @@ Json document_of(Json device, Json launches) {
 } // namespace
 
 std::string json_report(const model::Device& device, std::span<const LaunchReport> launches,
-                        std::span<const ProgramOperation> operations) {
+                        std::span<const ProgramOperation> operations, JsonLaunches form) {
   Json list = Json::array();
-  for (const LaunchReport& report : launches) list.push_back(launch_of(report));
+  LaunchFolder folder;
+  for (const LaunchReport& report : launches)
+    list.push_back(form == JsonLaunches::folded ? folder.folded(launch_of(report)) : launch_of(report));
   Json document = document_of(device_of(device), std::move(list));
   document["summary"] = summary_of(launches);
   if (!operations.empty()) document["timeline"] = json_of(timeline_of(device, launches, operations));
-  return text_of(document);
+  return laid_out(document);
 }
 
 std::string json_for_page(const model::Device& device, std::span<const LaunchReport> launches,
@@ -316,11 +326,9 @@ std::string json_for_page(const model::Device& device, std::span<const LaunchRep
     Json launch = launch_of(report);
     launch.update(launch_for_page(report));
     for (std::size_t i = 0; i < report.profile.instructions.size(); ++i) {
-      const analyzers::InstructionRow& row = report.profile.instructions[i];
-      Json& instruction = launch["instructions"][i];
-      instruction.update(device_costs_for_page(row.metrics, row.counts, report.device));
-      for (std::size_t k = 0; k < row.recorded.size(); ++k)
-        instruction["accesses"][k]["served"] = served_for_page(row.recorded[k], report);
+      const std::vector<analyzers::RecordedAccess>& recorded = report.profile.instructions[i].recorded;
+      for (std::size_t k = 0; k < recorded.size(); ++k)
+        launch["instructions"][i]["accesses"][k]["served"] = served_for_page(recorded[k], report);
     }
     list.push_back(std::move(launch));
   }
@@ -332,6 +340,7 @@ std::string json_for_page(const model::Device& device, std::span<const LaunchRep
   document["timeline"] =
       json_of(operations.empty() ? timeline_of(device, launches) : timeline_of(device, launches, operations));
   document["metrics"] = metrics_for_page(launches);
+  document["worthwhile"] = analyzers::kWorthwhile;
   document["sources"] = source_texts(launches);
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -12,9 +12,14 @@
 
 namespace warplens::api {
 
-/// JSON indented by two spaces that ends with a newline. `operations`: of a program, for its timeline.
+enum class JsonLaunches {
+  whole,
+  folded, ///< those whose report equals an earlier one refer to it: json_fold.hpp
+};
+
+/// In the layout of json_layout.hpp. `operations`: of a program, for its timeline.
 std::string json_report(const model::Device& device, std::span<const LaunchReport> launches,
-                        std::span<const ProgramOperation> operations = {});
+                        std::span<const ProgramOperation> operations = {}, JsonLaunches form = JsonLaunches::whole);
 
 /// The same on one line, with what only the page of api/html/ shows: source texts, control flow, curves of the
 /// occupancy, parameters of the device, meanings of the metrics.

@@ -45,7 +45,8 @@ std::vector<const analyzers::Finding*> top_findings(const LaunchReport& report) 
   for (const analyzers::Finding& f : report.findings) list.push_back(&f);
   const auto before = [](const analyzers::Finding* a, const analyzers::Finding* b) {
     const double faster_a = a->speedup.value_or(1), faster_b = b->speedup.value_or(1);
-    return a->severity != b->severity ? a->severity < b->severity : faster_a > faster_b;
+    if (a->severity != b->severity) return a->severity < b->severity;
+    return saves_little(*a) != saves_little(*b) ? saves_little(*b) : faster_a > faster_b;
   };
   std::stable_sort(list.begin(), list.end(), before);
   return list;

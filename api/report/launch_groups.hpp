@@ -29,7 +29,8 @@ struct KernelGroup {
 /// The analysed launches; kernels with the longest predicted time first. Points into the reports.
 std::vector<KernelGroup> kernel_groups(std::span<const LaunchReport> reports);
 
-/// The findings in the order in which they matter: warnings before notes, then by the speedup that they promise.
+/// The findings in the order in which they matter: warnings before notes, those that save little last, then by the
+/// speedup that they promise.
 std::vector<const analyzers::Finding*> top_findings(const LaunchReport& report);
 
 } // namespace warplens::api

@@ -34,17 +34,22 @@ std::string numbers_of(const IdenticalLaunches& launches) {
   return text;
 }
 
-/// "UncoalescedGlobalAccess (2.1 x), transpose.cu:9": with the speedup that the remedy promises. Where the columns do
-/// not suffice, the place is cut, and left out if hardly anything of it remains.
+/// "UncoalescedGlobalAccess (2.1 x), transpose.cu:9": with the speedup that the remedy promises; empty if that is
+/// little. Where the columns do not suffice, the place is left out, then the name is cut.
 std::string short_finding(const analyzers::Finding* finding, std::size_t columns) {
-  if (finding == nullptr) return {};
-  std::string text(finding->rule);
-  if (const auto speedup = finding->speedup; speedup && *speedup > 1.005) text += fmt::format(" ({:.2f} x)", *speedup);
-  if (finding->source_line == 0) return cut(text, columns);
+  if (finding == nullptr || saves_little(*finding)) return {};
+  const std::string speedup = finding->speedup ? fmt::format(" ({:.2f} x)", *finding->speedup) : "";
+  const std::string text = cut(finding->rule, columns - std::min(columns, speedup.size())) + speedup;
+  if (finding->source_line == 0) return text;
   const std::string place = fmt::format(", {}:{}", base_name(finding->source_file), finding->source_line);
   constexpr std::size_t kLeastPlace = 8;
   const bool fits = width(text) + std::min(width(place), kLeastPlace) <= columns;
-  return cut(fits ? text + place : text, columns);
+  return fits ? cut(text + place, columns) : text;
+}
+
+/// In the words of the table, which has little room.
+std::string short_limiter(const std::string& limiter) {
+  return limiter == "overhead of the launch" ? "launch overhead" : limiter;
 }
 
 std::string table_of(const std::vector<KernelGroup>& groups, const LaunchReport& first, const Style& style,
@@ -65,13 +70,18 @@ std::string table_of(const std::vector<KernelGroup>& groups, const LaunchReport&
   text += "\n";
   // Names of kernels and findings share the width that the numbers leave; the names need more of it, to tell the
   // kernels apart. On a narrow terminal, there are no findings.
-  constexpr std::size_t kNumbers = 30, kLimiter = 17, kBars = 10;
+  constexpr std::size_t kNumbers = 30, kLongestLimiter = 20, kBars = 10;
+  std::size_t limiters = width("limited by");
+  for (const KernelGroup& g : groups) limiters = std::max(limiters, width(short_limiter(g.limiter)));
+  limiters = std::min(limiters, kLongestLimiter);
   const bool bars = options.graphics && options.columns >= 110, finding = options.columns >= 76;
-  const std::size_t taken = kNumbers + kLimiter + (bars ? kBars : 0) + (finding ? 4 : 2);
+  const std::size_t taken = kNumbers + limiters + 2 + (bars ? kBars : 0) + (finding ? 4 : 2);
   const std::size_t room = std::max<std::size_t>(options.columns - std::min(options.columns, taken), 12);
   std::size_t names = 0;
-  for (const KernelGroup& g : groups) names = std::max(names, width(source_name(g.kernel)));
+  std::vector<std::string> kernels;
+  for (const KernelGroup& g : groups) names = std::max(names, width(kernels.emplace_back(source_name(g.kernel))));
   names = std::min(names, finding ? std::max<std::size_t>(room * 3 / 5, 12) : room);
+  kernels = cut_names(kernels, names);
   std::vector<Table::Column> columns = {
       {"#", Table::right}, {"kernel"}, {"launches", Table::right}, {"time", Table::right}, {"share", Table::right}};
   if (bars) columns.push_back({""});
@@ -80,11 +90,11 @@ std::string table_of(const std::vector<KernelGroup>& groups, const LaunchReport&
   Table t(std::move(columns));
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const KernelGroup& g = groups[i];
-    std::vector<std::string> row = {
-        fmt::format("{}", i + 1), cut(source_name(g.kernel), names), fmt::format("{}", g.launches),
-        g.milliseconds > 0 ? readable_time(g.milliseconds) : "", all > 0 ? readable_share(g.share) : ""};
+    std::vector<std::string> row = {fmt::format("{}", i + 1), kernels[i], fmt::format("{}", g.launches),
+                                    g.milliseconds > 0 ? readable_time(g.milliseconds) : "",
+                                    all > 0 ? readable_share(g.share) : ""};
     if (bars) row.push_back(bar(g.share, kBars - 2));
-    row.push_back(g.limiter == "overhead of the launch" ? "launch overhead" : cut(g.limiter, kLimiter - 2));
+    row.push_back(cut(short_limiter(g.limiter), limiters));
     if (finding) row.push_back(short_finding(g.finding, room - names));
     t.row(std::move(row));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/report/report_details.hpp"
 
+#include "analyzers/finding_kinds.hpp"
 #include "api/report/catalogue.hpp"
 #include "api/report/expectations.hpp"
 #include "api/report/histogram.hpp"
@@ -443,6 +444,8 @@ private:
 
 } // namespace
 
+std::string little() { return fmt::format("less than {:.0f} %", 100 * (analyzers::kWorthwhile - 1)); }
+
 std::string finding_head(const analyzers::Finding& f, std::size_t number, const Style& s, std::size_t columns) {
   const bool severe = f.severity != Severity::note;
   std::string place;
@@ -452,8 +455,10 @@ std::string finding_head(const analyzers::Finding& f, std::size_t number, const 
     place += fmt::format(", PTX line{} {}", f.lines.size() == 1 ? "" : "s",
                          fmt::join(std::span(f.lines).first(std::min(f.lines.size(), kMostLines)), ", "));
   if (f.lines.size() > kMostLines) place += fmt::format(" and {} more", f.lines.size() - kMostLines);
-  if (const std::optional<double> speedup = f.speedup; speedup && *speedup > 1.005)
-    place += fmt::format(": {:.2f} times as fast", *speedup);
+  if (saves_little(f))
+    place += ": would save " + little();
+  else if (f.speedup)
+    place += fmt::format(": {:.2f} times as fast", *f.speedup);
   constexpr std::size_t kIndent = 5;
   const std::string_view word = severe ? "warning" : "note";
   std::string text = wrapped(fmt::format("{}: {}{}", word, f.rule, place), std::string(kIndent, ' '), columns);

@@ -23,10 +23,11 @@ std::span<const ReportFileOption> report_file_options() {
   return kOptions;
 }
 
-std::string report_text_of(const ReportFileOption& option, const model::Device& device,
+std::string report_text_of(const ReportFileOption& option, const ReportFiles& files, const model::Device& device,
                            std::span<const LaunchReport> reports, std::span<const Condition> conditions,
                            std::span<const ProgramOperation> operations) {
-  if (option.file == &ReportFiles::json) return json_report(device, reports, operations);
+  if (option.file == &ReportFiles::json)
+    return json_report(device, reports, operations, files.fold ? JsonLaunches::folded : JsonLaunches::whole);
   if (option.file == &ReportFiles::csv) return csv_report(reports);
   if (option.file == &ReportFiles::sarif) return sarif_report(reports, conditions);
   return junit_report(reports, conditions);

@@ -17,6 +17,7 @@ namespace warplens::api {
 /// Names of files; empty: not written.
 struct ReportFiles {
   std::string json;  ///< json_report()
+  bool fold = false; ///< JsonLaunches::folded
   std::string csv;   ///< csv_report()
   std::string sarif; ///< sarif_report()
   std::string junit; ///< junit_report()
@@ -31,8 +32,11 @@ struct ReportFileOption {
 };
 std::span<const ReportFileOption> report_file_options();
 
-/// The text of a file. `operations`: of a program.
-std::string report_text_of(const ReportFileOption& option, const model::Device& device,
+/// The option without a file that sets ReportFiles::fold.
+inline constexpr const char* kFoldOption = "json-fold";
+
+/// The text of a file of `files`. `operations`: of a program.
+std::string report_text_of(const ReportFileOption& option, const ReportFiles& files, const model::Device& device,
                            std::span<const LaunchReport> reports, std::span<const Condition> conditions,
                            std::span<const ProgramOperation> operations = {});
 

@@ -16,6 +16,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <vector>
 
 namespace warplens::api {
 
@@ -80,10 +83,12 @@ private:
     if (text == "latency") text += ": too few warps to keep memory or arithmetic busy";
     // Of the model that also says what the findings save.
     const model::Prediction* const changes = model::trusted_for_changes(r_.predictions);
-    if (changes != nullptr && !changes->benefits.empty()) {
+    if (changes != nullptr && !changes->benefits.empty() && model::knows_what_takes_time(r_.predictions)) {
       const model::Benefit& largest = changes->benefits.front();
       const double share = largest.milliseconds / changes->milliseconds;
-      if (share >= kLeastSaving) text += fmt::format("; {} less time {}", readable_share(share), ideal_of(largest));
+      if (share >= kLeastSaving)
+        text += fmt::format("; {} less time {}{}", readable_share(share), ideal_of(largest),
+                            changes == prediction_ ? "" : fmt::format(" ({})", changes->model));
     }
     fact("Limited by", text);
   }
@@ -164,16 +169,37 @@ private:
   }
 
   /// Where the speedups are not by the model of the predicted time.
-  [[nodiscard]] std::string speedups_by() const {
+  [[nodiscard]] std::string speedups_by(std::span<const analyzers::Finding* const> findings) const {
     const model::Prediction* const changes = model::trusted_for_changes(r_.predictions);
-    const bool any = std::any_of(r_.findings.begin(), r_.findings.end(), [](const auto& f) { return f.speedup; });
-    return any && changes != prediction_ ? fmt::format("speedups by {}", changes->model) : "";
+    const bool any = std::any_of(findings.begin(), findings.end(), [](const auto* f) { return f->speedup; });
+    if (!any || changes == prediction_) return "";
+    return fmt::format("speedups are estimates by {}, because {}, which predicts the time, knows only the code that "
+                       "ran",
+                       changes->model, prediction_->model);
+  }
+
+  /// "1 note would save less than 5 %: UncoalescedGlobalAccess, transpose.cu:9"; of several: "2 KIND, 1 KIND".
+  static std::string that_save_little(std::span<const analyzers::Finding* const> findings) {
+    const analyzers::Finding& first = *findings.front();
+    std::string which(first.rule);
+    if (findings.size() > 1) {
+      std::map<std::string_view, std::size_t> kinds;
+      for (const analyzers::Finding* f : findings) ++kinds[f->rule];
+      which.clear();
+      for (const auto& [rule, count] : kinds) which += fmt::format("{}{} {}", which.empty() ? "" : ", ", count, rule);
+    } else if (first.source_line != 0) {
+      which += fmt::format(", {}:{}", base_name(first.source_file), first.source_line);
+    }
+    return fmt::format("{} would save {}: {}", plural(findings.size(), "note"), little(), which);
   }
 
   void findings() {
     constexpr std::size_t kShown = 3;
-    const std::vector<const analyzers::Finding*> all = top_findings(r_);
-    out_ += section_title("Findings", all.empty() ? "none" : speedups_by(), s_, o_.columns);
+    std::vector<const analyzers::Finding*> all = top_findings(r_);
+    const auto from = std::stable_partition(all.begin(), all.end(), [](const auto* f) { return !saves_little(*f); });
+    const std::vector<const analyzers::Finding*> minor(from, all.end());
+    all.erase(from, all.end());
+    out_ += section_title("Findings", all.empty() && minor.empty() ? "none" : speedups_by(all), s_, o_.columns);
     for (std::size_t i = 0; i < std::min(all.size(), kShown); ++i) {
       out_ += finding_head(*all[i], i + 1, s_, o_.columns);
       out_ += wrapped(all[i]->message, "     ", o_.columns);
@@ -181,6 +207,7 @@ private:
       if (!repeated) out_ += wrapped("advice: " + remedy_of(*all[i]), "     ", o_.columns);
     }
     if (all.size() > kShown) out_ += fmt::format("  … and {} more\n", all.size() - kShown);
+    if (!minor.empty()) out_ += wrapped(that_save_little(minor), "  ", o_.columns);
   }
 
   const LaunchReport& r_;

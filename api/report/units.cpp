@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string_view>
 
 namespace warplens::api {
@@ -78,6 +79,29 @@ std::string cut(std::string_view text, std::size_t columns) {
     if (starts && ++seen >= std::max<std::size_t>(columns, 1)) break;
   }
   return fmt::format("{}…", text.substr(0, end));
+}
+
+namespace {
+
+/// The last `columns` columns.
+std::string_view end_of(std::string_view text, std::size_t columns) {
+  std::size_t begin = text.size();
+  for (std::size_t seen = 0; begin > 0 && seen < columns; --begin)
+    if ((text[begin - 1] & 0xc0) != 0x80) ++seen;
+  return text.substr(begin);
+}
+
+} // namespace
+
+std::vector<std::string> cut_names(std::span<const std::string> names, std::size_t columns) {
+  std::vector<std::string> list;
+  std::map<std::string, std::size_t> times;
+  for (const std::string& name : names) ++times[list.emplace_back(cut(name, columns))];
+  const std::size_t end = columns / 2;
+  for (std::size_t i = 0; i < names.size() && end > 0; ++i)
+    if (times[list[i]] > 1 && width(names[i]) > columns)
+      list[i] = fmt::format("{}{}", cut(names[i], columns - end), end_of(names[i], end));
+  return list;
 }
 
 } // namespace warplens::api

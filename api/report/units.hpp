@@ -6,7 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace warplens::api {
 
@@ -24,5 +27,8 @@ std::string plural(std::uint64_t n, std::string_view thing);
 std::string_view base_name(std::string_view path);
 /// At most `columns` columns of `text`; "…" marks what is missing. Never cuts a UTF-8 sequence.
 std::string cut(std::string_view text, std::size_t columns);
+/// The same of different names, which stay different where possible: of those that would be equal, the middle is left
+/// out. "reduce<float, …int, 1024>"
+std::vector<std::string> cut_names(std::span<const std::string> names, std::size_t columns);
 
 } // namespace warplens::api

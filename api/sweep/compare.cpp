@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/sweep/compare.hpp"
 
+#include "api/report/device_costs.hpp"
 #include "api/sweep/match_lines.hpp"
 #include "model/models.hpp"
 
@@ -92,6 +93,33 @@ void compare_findings(LaunchComparison& c, const std::map<std::string_view, std:
 }
 
 } // namespace
+
+std::string_view label_of(const LaunchComparison& c, std::string_view metric) {
+  using analyzers::MetricId;
+  const auto either = [&](const auto& is) { return is(*c.before) || is(*c.after); };
+  const auto is_row = [](const ReportedLaunch& launch) { return !launch.settings.empty(); };
+  const auto counts = device_counts();
+  const auto count = std::find_if(counts.begin(), counts.end(), [&](const auto& one) { return one.name == metric; });
+  if (count != counts.end() && !either(is_row)) return count->label; // rows of sweeps have metrics of the same names
+  const analyzers::MetricInfo* const known = analyzers::find_metric(metric);
+  if (known == nullptr) return "";
+  bool of_interest = true;
+  switch (known->id) {
+  case MetricId::global_sectors:
+  case MetricId::global_sectors_ideal:
+    of_interest = either([](const ReportedLaunch& launch) { return launch.global_unit == "sectors"; });
+    break;
+  case MetricId::shared_conflicts_ld:
+  case MetricId::shared_conflicts_st:
+    of_interest = either([](const ReportedLaunch& launch) { return launch.usual_banks; });
+    break;
+  case MetricId::warp_serialize: // reports of launches count the passes of the device
+    of_interest = either(is_row) && !either([](const ReportedLaunch& launch) { return launch.usual_banks; });
+    break;
+  default: break;
+  }
+  return of_interest ? known->label : "";
+}
 
 std::optional<double> ReportedLaunch::number(std::string_view metric) const {
   const analyzers::NamedValue* m = find(metrics, metric);

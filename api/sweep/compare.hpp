@@ -15,8 +15,10 @@ struct ReportedLaunch {
   std::string kernel;
   Settings settings; ///< of a row of a sweep
   std::string device_name, device_id;
-  std::string model, bound;           ///< of the launch's ranking prediction; empty: none
-  std::optional<double> milliseconds; ///< predicted
+  std::string_view global_unit = "sectors"; ///< of the device: analyzers::cost_unit()
+  bool usual_banks = true;                  ///< analyzers::are_usual_banks()
+  std::string model, bound;                 ///< of the launch's ranking prediction; empty: none
+  std::optional<double> milliseconds;       ///< predicted
   std::vector<analyzers::NamedValue> metrics;
   model::KernelStatistics statistics;
   struct Line {
@@ -71,6 +73,10 @@ struct LaunchComparison {
   std::vector<Line> lines; ///< lines with a change
   std::vector<ReportedLaunch::Finding> appeared, vanished;
 };
+
+/// The label of a metric that matters most, in the units of the device: "sectors of global memory", or "transactions of
+/// global memory"; empty: of less interest, or in the units of other devices.
+std::string_view label_of(const LaunchComparison& comparison, std::string_view metric);
 
 /// Matches launches by kernel and settings, or otherwise by order if both reports have the same number.
 std::vector<LaunchComparison> compare_reports(const ReportFile& before, const ReportFile& after);

@@ -2,6 +2,9 @@
 // Reads reports of warplens run and sweep for comparisons, and writes comparisons.
 #include "api/sweep/json_compare.hpp"
 
+#include "analyzers/counted_rules.hpp"
+#include "analyzers/recorded_accesses.hpp"
+#include "api/report/json_fold.hpp"
 #include "api/report/json_report.hpp"
 #include "api/report/ranking.hpp"
 #include "api/session/kernel_name.hpp"
@@ -73,12 +76,27 @@ void add_line(std::vector<ReportedLaunch::Line>& lines, const Json& instruction)
   }
 }
 
+/// Devices of files count as their reports say.
+void set_units(ReportedLaunch& launch, const Json& device) {
+  if (const Expected<model::Device> known = model::find_device(launch.device_id)) {
+    launch.global_unit = analyzers::cost_unit(known->coalescing_rule);
+    launch.usual_banks = analyzers::are_usual_banks(known->bank_rule);
+  } else if (device.is_object()) {
+    for (const std::string_view unit : {"bytes", "transactions"})
+      if (device.value("global_unit", "") == unit) launch.global_unit = unit;
+    launch.usual_banks = !launch.number("bank_passes");
+  }
+}
+
 ReportedLaunch launch_of(const Json& json, const Json& device) {
   ReportedLaunch launch;
   launch.kernel = json.at("kernel").get<std::string>();
   launch.device_name = device.at("name").get<std::string>();
   launch.device_id = device.at("id").get<std::string>();
   launch.metrics = metrics_of(json.at("metrics"));
+  if (json.contains("device_costs"))
+    for (analyzers::NamedValue& count : metrics_of(json["device_costs"])) launch.metrics.push_back(std::move(count));
+  set_units(launch, device);
   launch.statistics = statistics_of(json.at("statistics"));
   std::vector<model::Prediction> predictions;
   for (const Json& p : json.at("predictions")) {
@@ -110,6 +128,7 @@ ReportedLaunch sweep_row_of(const Json& json) {
     launch.settings.emplace_back(name, value.get<std::string>());
   launch.device_name = json.at("device").get<std::string>();
   launch.device_id = json.at("device_id").get<std::string>();
+  set_units(launch, nullptr);
   launch.model = json.at("model").get<std::string>();
   launch.bound = json.at("bound").get<std::string>();
   launch.metrics = metrics_of(json.at("metrics"));
@@ -120,13 +139,15 @@ ReportedLaunch sweep_row_of(const Json& json) {
 
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-Json json_of(const std::vector<Change>& changes) {
+Json json_of(const std::vector<Change>& changes, const LaunchComparison& of) {
   Json list = Json::array();
-  for (const Change& c : changes)
-    list.push_back({{"name", c.name},
-                    {"before", number_or_null(c.before)},
-                    {"after", number_or_null(c.after)},
-                    {"ratio", number_or_null(c.ratio())}});
+  for (const Change& c : changes) {
+    Json& one = list.emplace_back(Json{{"name", c.name},
+                                       {"before", number_or_null(c.before)},
+                                       {"after", number_or_null(c.after)},
+                                       {"ratio", number_or_null(c.ratio())}});
+    if (const std::string_view label = label_of(of, c.name); !label.empty()) one["label"] = label;
+  }
   return list;
 }
 
@@ -154,8 +175,8 @@ Json json_of(const LaunchComparison& c) {
   for (const Factor& f : c.factors) factors.push_back({{"what", f.what}, {"milliseconds", f.milliseconds}});
   for (const auto& l : c.lines)
     lines.push_back(
-        {{"where", l.where}, {"where_after", l.where_after}, {"ptx", l.text}, {"metrics", json_of(l.metrics)}});
-  return {{"before", json_of(c.before)},     {"after", json_of(c.after)},      {"metrics", json_of(c.metrics)},
+        {{"where", l.where}, {"where_after", l.where_after}, {"ptx", l.text}, {"metrics", json_of(l.metrics, c)}});
+  return {{"before", json_of(c.before)},     {"after", json_of(c.after)},      {"metrics", json_of(c.metrics, c)},
           {"factors", std::move(factors)},   {"unexplained", c.unexplained},   {"lines", std::move(lines)},
           {"appeared", json_of(c.appeared)}, {"vanished", json_of(c.vanished)}};
 }
@@ -180,7 +201,14 @@ Expected<ReportFile> read_report(std::string_view text, std::string_view name) {
       for (const Json& row : json.at("sweep"))
         if (row.at("failure").is_null()) file.launches.push_back(sweep_row_of(row));
     } else {
-      for (const Json& launch : json.at("launches")) file.launches.push_back(launch_of(launch, json.at("device")));
+      const Json& launches = json.at("launches");
+      const Expected<std::vector<std::size_t>> whole = whole_launches(launches);
+      if (!whole) return none(whole.error().list().front().message);
+      for (std::size_t i = 0; i < whole->size(); ++i)
+        if ((*whole)[i] == i)
+          file.launches.push_back(launch_of(launches[i], json.at("device")));
+        else
+          file.launches.push_back(ReportedLaunch(file.launches[(*whole)[i]]));
     }
   } catch (const Json::exception& e) {
     return none(e.what());

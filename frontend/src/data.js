@@ -85,9 +85,12 @@ export function expectedRange(prediction) {
 }
 
 const severities = ['error', 'warning', 'note'];
-/** In the order of the text report: by severity, then by the estimated speedup. */
-export const topFindings = (launch) => [...launch.findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)
-  || (b.speedup ?? 1) - (a.speedup ?? 1));
+/** Whether a remedy is predicted to save so little that no speedup is told. */
+export const savesLittle = (report, finding) => finding.speedup !== null && finding.speedup < (report.worthwhile ?? 1);
+
+/** In the order of the text report: by severity, those that save little last, then by the estimated speedup. */
+export const topFindings = (report, launch) => [...launch.findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)
+  || savesLittle(report, a) - savesLittle(report, b) || (b.speedup ?? 1) - (a.speedup ?? 1));
 
 export const launchTime = (launch) => trusted(launch)?.milliseconds ?? NaN;
 
@@ -124,21 +127,20 @@ export const lineOf = (report, at) => sourceLines(report, at.file)?.[at.line - 1
 
 /** The index of the longest launch of the kernel with the most time: what the page shows first, as the text report does. */
 export function mainLaunch(launches) {
-  const [first] = byKernel(launches);
-  if (!first) return 0;
-  const length = (index) => launchTime(launches[index]) || 0;
-  return first.launches.reduce((best, index) => (length(index) > length(best) ? index : best));
+  return byKernel(launches)[0]?.longest ?? 0;
 }
 
-/** Launches by kernel, the one with the most time first. */
+/** Launches by kernel, the one with the most time first; `longest` of them stands for the others, as in the text report. */
 export function byKernel(launches) {
   const groups = new Map();
+  const length = (index) => launchTime(launches[index]) || 0;
   launches.forEach((launch, index) => {
     const name = kernelName(launch);
-    if (!groups.has(name)) groups.set(name, { name, launches: [], milliseconds: 0 });
+    if (!groups.has(name)) groups.set(name, { name, launches: [], milliseconds: 0, longest: index });
     const group = groups.get(name);
     group.launches.push(index);
-    group.milliseconds += launchTime(launch) || 0;
+    group.milliseconds += length(index);
+    if (length(index) > length(group.longest)) group.longest = index;
   });
   const list = [...groups.values()].sort((a, b) => b.milliseconds - a.milliseconds);
   const total = list.reduce((all, group) => all + group.milliseconds, 0);

@@ -92,7 +92,7 @@ std::string ReportObject::file(const std::string& format, const std::vector<std:
   std::vector<api::Condition> parsed;
   for (const std::string& one : conditions) parsed.push_back(value_or_throw(api::Condition::parse(one), "InputError"));
   for (const api::ReportFileOption& option : api::report_file_options())
-    if (format == option.option) return api::report_text_of(option, launches_.front().device, launches_, parsed);
+    if (format == option.option) return api::report_text_of(option, {}, launches_.front().device, launches_, parsed);
   throw Failure("InputError", fmt::format("no such format: '{}'", format),
                 "formats: json, csv, sarif, junit, html, text");
 }

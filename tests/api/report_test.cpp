@@ -3,7 +3,6 @@
 #include "api/report/histogram.hpp"
 #include "api/report/json_report.hpp"
 #include "api/report/launch_groups.hpp"
-#include "api/report/progress_text.hpp"
 #include "api/report/report_files.hpp"
 #include "api/report/report_text.hpp"
 #include "api/report/source_text.hpp"
@@ -67,7 +66,10 @@ protected:
     // Small launches have other findings, too, such as too few blocks.
     std::erase_if(report->findings, [](const auto& f) { return f.rule != "UncoalescedGlobalAccess"; });
     // The remedy saves them no time, so that the finding is a note; reports show those of larger launches, too.
-    for (analyzers::Finding& f : report->findings) f.severity = Severity::warning;
+    for (analyzers::Finding& f : report->findings) {
+      f.severity = Severity::warning;
+      f.speedup = 2;
+    }
     return *report;
   }
   std::shared_ptr<Buffer> words(std::uint64_t count) { return *Buffer::allocate(context_, 4 * count, "x"); }
@@ -92,62 +94,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
-}
-
-TEST(Units, TimesHaveThreeDigitsAndAUnit) {
-  EXPECT_EQ(readable_time(2.56e-05), "25.6 ns");
-  EXPECT_EQ(readable_time(0.00367), "3.67 µs");
-  EXPECT_EQ(readable_time(0.9999), "1 ms");
-  EXPECT_EQ(readable_time(1), "1 ms");
-  EXPECT_EQ(readable_time(123.4), "123 ms");
-  EXPECT_EQ(readable_time(1500), "1.5 s");
-  EXPECT_EQ(readable_time(0), "0 ns");
-  EXPECT_EQ(readable_time(1e9), "1000000 s");
-}
-
-TEST(Units, BytesAndShares) {
-  EXPECT_EQ(readable_bytes(0), "0 B");
-  EXPECT_EQ(readable_bytes(1023), "1023 B");
-  EXPECT_EQ(readable_bytes(1536), "1.5 KiB");
-  EXPECT_EQ(readable_bytes(std::uint64_t{3} << 30), "3 GiB");
-  EXPECT_EQ(readable_share(0), "0 %");
-  EXPECT_EQ(readable_share(0.001), "<1 %");
-  EXPECT_EQ(readable_share(0.999), "99 %");
-  EXPECT_EQ(readable_share(1), "100 %");
-}
-
-TEST(Units, BarsHaveTheWidthOfTheirColumns) {
-  EXPECT_EQ(bar(0, 4), "    ");
-  EXPECT_EQ(bar(0.5, 4), "██  ");
-  EXPECT_EQ(bar(1, 4), "████");
-  EXPECT_EQ(bar(2, 4), "████");
-  for (const double share : {0.01, 0.33, 0.66, 0.99}) EXPECT_EQ(width(bar(share, 7)), 7u) << share;
-}
-
-TEST(Units, TextIsCutBetweenCharacters) {
-  EXPECT_EQ(cut("abc", 3), "abc");
-  EXPECT_EQ(cut("abcd", 3), "ab…");
-  EXPECT_EQ(cut("äöüß", 3), "äö…");
-}
-
-TEST(Sections, AreParsedAndSuggested) {
-  const std::vector<std::string> asked = {"memory,source", "findings"};
-  const Sections sections = *parse_sections(asked);
-  EXPECT_TRUE(sections.has(Section::memory) && sections.has(Section::findings));
-  EXPECT_FALSE(sections.has(Section::occupancy));
-  EXPECT_EQ(sections.text(), "memory,source,findings");
-  const std::vector<std::string> all = {"all"}, wrong = {"memry"}, empty = {""};
-  EXPECT_EQ(parse_sections(all)->text(), Sections::all().text());
-  EXPECT_EQ(parse_sections(wrong).error().list()[0].hint, "did you mean 'memory'?");
-  EXPECT_FALSE(parse_sections(empty));
-}
-
-TEST(Progress, TellsTheTimeLeft) {
-  EXPECT_EQ(progress_text("launch 1", 0, 3), "launch 1: 3 s");
-  EXPECT_EQ(progress_text("launch 1", 0.25, 12), "launch 1: 25 %, 12 s, about 36 s left");
-  EXPECT_EQ(progress_text("k", 0.5, 200), "k: 50 %, 3 min 20 s, about 3 min 20 s left");
-  EXPECT_EQ(progress_text("k", 1, 5), "k: 100 %, 5 s");
-  EXPECT_EQ(progress_text("k", 1e-9, 100), "k: 0 %, 1 min 40 s");
 }
 
 TEST_F(ReportTest, TheFirstScreenSaysWhatLimitsTheLaunchAndWhere) {
@@ -205,13 +151,54 @@ TEST_F(ReportTest, SavingsAreByOneModel) {
     p.benefits = {{"transactions", (p.model == "throughput-latency" ? 0.25 : 0.5) * p.milliseconds}};
   ASSERT_EQ(model::trusted(report.predictions)->model, "critical-path");
   std::string text = text_report(report, {});
-  EXPECT_NE(text.find("25 % less time with ideal transactions"), text.npos) << text;
-  EXPECT_NE(text.find("Findings: speedups by throughput-latency"), text.npos) << text;
+  EXPECT_NE(text.find("25 % less time with ideal transactions (throughput-latency)"), text.npos) << text;
+  EXPECT_NE(text.find("Findings: speedups are estimates by throughput-latency, because"), text.npos) << text;
   const Json launch = Json::parse(json_report(report.device, {&report, 1}))["launches"][0];
   EXPECT_EQ(launch["speedup_model"], "throughput-latency");
   // One model predicts both.
   text = text_report(strided("k.ptx", "c1060"), {});
-  EXPECT_EQ(text.find("speedups by"), text.npos) << text;
+  EXPECT_EQ(text.find("speedups are estimates"), text.npos) << text;
+}
+
+/// A saving within the noise of measurements is no advice: docs/findings.md.
+TEST_F(ReportTest, NotesThatSaveLittleAreCountedWithoutASpeedup) {
+  LaunchReport report = strided();
+  ASSERT_EQ(report.findings.size(), 1u);
+  analyzers::Finding& first = report.findings[0];
+  first.severity = Severity::note;
+  first.speedup = 1.049;
+  EXPECT_TRUE(saves_little(first));
+  std::string text = text_report(report, {});
+  EXPECT_NE(text.find("\nFindings\n  1 note would save less than 5 %: UncoalescedGlobalAccess, k.cu:7\n"), text.npos)
+      << text;
+  EXPECT_EQ(text.find("times as fast"), text.npos) << text;
+  EXPECT_EQ(text.find("speedups are estimates"), text.npos) << "of none";
+  TextOptions options;
+  options.details.add(Section::findings);
+  text = text_report(report, {}, options);
+  EXPECT_NE(text.find("1. note: UncoalescedGlobalAccess, k.cu:7, PTX line 16: would save less than 5 %"), text.npos)
+      << text;
+  // Those that save more, or for which there is no estimate, come first.
+  analyzers::Finding other = first, unknown = first, little = first;
+  other.rule = "Occupancy";
+  other.speedup = 1.05;
+  EXPECT_FALSE(saves_little(other));
+  unknown.rule = "ThreadDivergence";
+  unknown.speedup.reset();
+  EXPECT_FALSE(saves_little(unknown));
+  little.rule = "BlockSize";
+  report.findings.insert(report.findings.end(), {little, unknown, other});
+  const std::vector<const analyzers::Finding*> top = top_findings(report);
+  EXPECT_EQ(top[0]->rule, "Occupancy");
+  EXPECT_EQ(top[1]->rule, "ThreadDivergence");
+  text = text_report(report, {});
+  for (const char* part : {"  1. note: Occupancy, k.cu:7", ": 1.05 times as fast\n", "  2. note: ThreadDivergence",
+                           "  2 notes would save less than 5 %: 1 BlockSize, 1 UncoalescedGlobalAccess\n"})
+    EXPECT_NE(text.find(part), text.npos) << part << " is not in:\n" << text;
+  // The table of kernels has no finding where all save little.
+  report.findings.resize(1);
+  const std::vector<LaunchReport> two = {report, scale()};
+  EXPECT_EQ(text_report(two, {}, {})->substr(0, 400).find("Uncoalesced"), std::string::npos);
 }
 
 TEST_F(ReportTest, SectionsFollowInNsightComputesOrder) {
@@ -308,19 +295,6 @@ TEST_F(ReportTest, LinesOfTheSourceAreQuoted) {
   EXPECT_EQ(text_report(report, {}, options).find("store(x"), std::string::npos);
 }
 
-TEST(SourceText, QuotesOnlySourceFiles) {
-  const Folder folder;
-  const std::string secret = folder.write("secret.txt", "secret\n"), source = folder.write("a.cu", "one\ntwo\n");
-  SourceText sources;
-  EXPECT_EQ(sources.line(source, 2, "elsewhere/k.ptx"), "two");
-  EXPECT_EQ(sources.line("a.cu", 1, (folder.path() / "k.ptx").string()), "one");
-  EXPECT_EQ(sources.line(source, 3, ""), "");
-  EXPECT_EQ(sources.line(source, 0, ""), "");
-  EXPECT_EQ(sources.line(secret, 1, ""), "");
-  EXPECT_EQ(sources.line("no.cu", 1, ""), "");
-  EXPECT_EQ(sources.line("/dev/zero", 1, ""), "");
-}
-
 TEST_F(ReportTest, ManyLaunchesBeginWithATableOfKernels) {
   std::vector<LaunchReport> reports;
   for (int i = 0; i < 3; ++i) reports.push_back(scale());
@@ -337,7 +311,7 @@ TEST_F(ReportTest, ManyLaunchesBeginWithATableOfKernels) {
 
   const std::string text = *text_report(reports, {}, {});
   EXPECT_EQ(text.find("5 launches of 2 kernels on NVIDIA H200"), 0u) << text;
-  EXPECT_NE(text.find("UncoalescedGlobalAccess, k.cu:7"), text.npos);
+  EXPECT_NE(text.find("UncoalescedGlobalAccess (2.00 x), k.cu:7"), text.npos) << text;
   EXPECT_NE(text.find("; the longest of 2 different ones"), text.npos) << text;
   TextOptions all;
   all.shown = "all";
@@ -352,6 +326,15 @@ TEST_F(ReportTest, ManyLaunchesBeginWithATableOfKernels) {
     chosen.shown = wrong;
     EXPECT_FALSE(text_report(reports, {}, chosen)) << wrong;
   }
+}
+
+TEST_F(ReportTest, TheTableKeepsSpeedupsOfLongNames) {
+  std::vector<LaunchReport> reports = {scale(), strided()};
+  reports[1].kernel = "a_kernel_with_a_name_that_is_longer_than_the_table_has_room_for_it";
+  reports[1].findings[0].speedup = 2.345;
+  const std::string text = *text_report(reports, {}, {});
+  EXPECT_NE(text.find("… (2.35 x)\n"), text.npos) << text;
+  for (const std::string& line : lines_of(text)) EXPECT_LE(width(line), 100u) << line;
 }
 
 TEST_F(ReportTest, OneLaunchHasNoTable) {

@@ -45,8 +45,10 @@ test('the summary shows the numbers of the text report', async () => {
   const [, saving, property] = /Limited by\s+.*?; (\d+) % less time (\w+ [\w ]+)/.exec(screen);
   const [, exact] = new RegExp(`([\\d.]+) % less time ${property}`).exec(main);
   assert.equal(Math.round(Number(exact)), Number(saving));
-  assert(screen.includes('Findings: speedups by throughput-latency'));
-  assert(main.includes('What a change would save is predicted by throughput-latency'));
+  // A finding that saves little is told without its speedup.
+  assert(screen.includes('1 note would save less than 5 %: SharedMemoryConflicts'));
+  assert(main.includes('1 note would save less than 5 %'));
+  assert(!main.includes('times as fast'));
   // The same lines, with the same shares, in the same order.
   const lines = [...screen.matchAll(/^ +(\d+) %  (transpose\.cu:\d+)/gm)].map(([, share, place]) => [place, Number(share)]);
   const shown = await page.locator('table.lines tbody tr').evaluateAll((rows) => rows.map((row) => [row.cells[0].innerText, Math.round(parseFloat(row.cells[1].innerText))]));
@@ -440,7 +442,7 @@ test('sweeps and comparisons', async () => {
   page = await open(written('compare', 'compare', ...reports));
   await checkStructure(page, 'compare');
   const text = await page.locator('main').innerText();
-  for (const part of ['Predicted time: ', ' times as fast', 'Main counts that changed', 'Sectors of global memory', 'Metrics that changed']) assert(text.includes(part), part);
+  for (const part of ['Predicted time: ', ' times as fast', 'Main counts that changed', 'Transactions of global memory', 'Metrics that changed']) assert(text.includes(part), part);
   await picture(page, 'compare');
   assert.deepEqual(page.problems, []);
   await page.context().close();

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { documentOf } from './documents.mjs';
-import { browser, checkStructure, open, picture, sample, titles, visit, work, written } from './browser.mjs';
+import { browser, checkStructure, open, picture, sample, text, titles, visit, work, written } from './browser.mjs';
 
 after(() => browser.close());
 
@@ -18,6 +18,28 @@ test('the names in the roofline do not overlap', async () => {
   for (const a of boxes) for (const b of boxes)
     assert(a === b || a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 3 || b.bottom <= a.top + 3, `${a.text} over ${b.text}`);
   await picture(page, 'roofline');
+  await page.context().close();
+});
+
+test('the summary has the table of kernels, and says which model estimates the speedups', async () => {
+  const lines = text('run', sample('linear_algebra'), '--device', 'h200'), screen = lines.replace(/\s+/g, ' ');
+  const page = await open(written('kernels', 'run', sample('linear_algebra'), '--device', 'h200'));
+  const kernel = /^(\w+) on NVIDIA H200/m.exec(lines)[1];
+  assert((await page.locator('h1').innerText()).includes(kernel));
+  const main = (await page.locator('main').innerText()).replace(/\s+/g, ' ');
+  const sentence = 'peedups are estimates by throughput-latency, because critical-path, which predicts the time, knows only the code that ran';
+  for (const one of [screen, main]) {
+    assert(one.includes(sentence), one);
+    assert(one.includes(' times as fast'), one);
+  }
+  // The longest launch of each kernel stands for the others, in both tables.
+  const rows = await page.getByRole('region', { name: /^Kernels/ }).locator('tbody tr').evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.innerText.trim())));
+  assert.equal(rows.length, 4);
+  for (const [name, , , , bound, finding] of rows) {
+    const line = lines.split('\n').find((one) => new RegExp(`^ +\\d+  ${name} `).test(one));
+    assert(line.includes(bound.replace('overhead of the launch', 'launch overhead')), `${line}: ${bound}`);
+    assert.equal(/[A-Z][a-z]+[A-Z]\w+/.exec(line)?.[0] ?? '', finding, line);
+  }
   await page.context().close();
 });
 

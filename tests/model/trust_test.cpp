@@ -69,6 +69,22 @@ TEST(Trust, TheCriticalPathIfItIsKnown) {
   }
 }
 
+TEST(Trust, AModelThatMissesMostOfTheTimeKnowsNoSaving) {
+  const auto predictions = [](double time, double changes) {
+    std::vector<Prediction> list(2);
+    list[0].model = kCriticalPath;
+    list[0].milliseconds = time;
+    list[1].model = kThroughputLatency;
+    list[1].milliseconds = changes;
+    mark_trusted(list);
+    return list;
+  };
+  EXPECT_TRUE(knows_what_takes_time(predictions(1, 3)));
+  EXPECT_TRUE(knows_what_takes_time(predictions(1, 0.5)));
+  EXPECT_FALSE(knows_what_takes_time(predictions(1, 0.49)));
+  EXPECT_TRUE(knows_what_takes_time({}));
+}
+
 TEST(Trust, MarkingAgainMovesTheMark) {
   std::vector<Prediction> list(2);
   list[0].model = kBounds;

@@ -61,14 +61,44 @@ TEST_F(Compare, SaysWhatChangedAndWhy) {
   ASSERT_EQ(o.status, 0) << o.err;
   expect_contains(o.out, "times as slow");
   expect_contains(o.out, "+6.91 µs: memory transactions");
-  expect_contains(o.out, "sectors of global memory");
-  expect_contains(o.out, "x 8"); // a sector for each lane instead of one for eight
+  expect_contains(o.out, "transactions of global memory");
+  expect_contains(o.out, "x 32"); // a line for each lane instead of one for all
   expect_contains(o.out, "new: ");
   EXPECT_EQ(o.out.find(": instructions"), o.out.npos) << o.out;
   const Output back = run_program({"compare", b, a});
   expect_contains(back.out, "times as fast");
   expect_contains(back.out, "-6.91 µs: memory transactions");
   expect_contains(back.out, "resolved: ");
+}
+
+/// As the report itself: lines of 128 bytes, half-warps and 16 banks, transactions of lanes, sectors.
+TEST_F(Compare, LabelsAreInTheUnitsOfTheDevice) {
+  const std::pair<const char*, Words> expected[] = {
+      {"gtx480", {"transactions of global memory", "bytes moved", "bank conflicts, loads"}},
+      {"c1060", {"transactions of global memory", "bytes moved", "passes over the banks", "bank conflicts "}},
+      {"8800gt", {"transactions of global memory", "passes over the banks"}},
+      {"h200", {"sectors of global memory", "bank conflicts, loads"}}};
+  for (const auto& [device, labels] : expected) {
+    const std::string report_of_all =
+        report("t.json", {"run", WARPLENS_SOURCE_DIR "/samples/transpose", "--device", device});
+    Json whole = Json::parse(read_text(report_of_all));
+    for (const int launch : {0, 1, 2, 3}) { // the second and the last are the better ones of two kernels each
+      Json one = whole;
+      one["launches"] = Json::array({whole["launches"][launch]});
+      static_cast<void>(folder_.write(std::to_string(launch) + ".json", one.dump()));
+    }
+    const std::string json = file("labels.json");
+    const std::string text = run_program({"compare", file("0.json"), file("1.json"), "--json", json}).out +
+                             run_program({"compare", file("2.json"), file("3.json")}).out;
+    for (const std::string& label : labels) expect_contains(text, label);
+    EXPECT_EQ(text.find("sectors") != text.npos, std::string(device) == "h200") << text;
+    EXPECT_EQ(text.find("(1.x)"), text.npos) << text;
+    Words in_json;
+    const Json written = Json::parse(read_text(json));
+    for (const Json& metric : written["comparisons"][0]["launches"][0]["metrics"])
+      if (metric.contains("label")) in_json.push_back(metric["label"]);
+    EXPECT_NE(std::find(in_json.begin(), in_json.end(), labels[0]), in_json.end()) << device;
+  }
 }
 
 TEST_F(Compare, FactorsAndTheRestAreTheChange) {

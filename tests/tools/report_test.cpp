@@ -196,6 +196,29 @@ TEST(ReportFiles, TheJsonHasASummaryOfTheKernels) {
   EXPECT_NEAR(share, 1, 1e-9);
 }
 
+TEST(ReportFiles, EqualLaunchesOfAProgramAreFolded) {
+  const Folder folder;
+  const std::string whole = (folder.path() / "w.json").string(), folded = (folder.path() / "f.json").string();
+  const auto run = [](const Words& options) {
+    return run_program(with(with({"exec"}, options), {"--", WARPLENS_LAUNCHES, "300"}));
+  };
+  ASSERT_EQ(run({"--json", whole}).status, 0);
+  ASSERT_EQ(run({"--json", folded, "--json-fold"}).status, 0);
+  const Json launches = Json::parse(read_text(folded))["launches"];
+  ASSERT_EQ(launches.size(), 300u);
+  EXPECT_TRUE(launches[0].contains("metrics"));
+  EXPECT_EQ(launches[299]["same_as"], 0);
+  EXPECT_LT(read_text(folded).size() * 20, read_text(whole).size());
+  // Whoever reads reports reads both.
+  const Output compared = run_program({"compare", whole, folded});
+  EXPECT_EQ(compared.status, 0) << compared.err;
+  const auto predicted = [](const std::string& file) { return run_program({"predict", file, "--device", "h200"}).out; };
+  EXPECT_EQ(predicted(folded), predicted(whole));
+  const Output alone = run({"--json-fold"});
+  EXPECT_EQ(alone.status, 2);
+  expect_part(alone.err, "--json-fold needs --json");
+}
+
 TEST(Exec, TakesTheOptionsOfRun) {
   const Folder folder;
   const std::string json = (folder.path() / "r.json").string();

@@ -140,6 +140,7 @@ TEST_F(Sweep, RecommendsAndSaysWhy) {
   const Output o = sweep(time);
   ASSERT_EQ(o.status, 0) << o.err;
   expect_contains(o.out, "recommended: block 256");
+  EXPECT_EQ(o.out.find("caution"), o.out.npos) << "one model";
   expect_contains(o.out, "because: bound by ");
   expect_contains(o.out, "worst: block 8");
   transactions.insert(transactions.end(), {"--block", "8,64", "--by", "transactions", "--largest"});
@@ -397,6 +398,7 @@ TEST(SweepOfAProgram, HasARowForEachDevice) {
   EXPECT_NE(o.out.find("a100           3"), o.out.npos) << o.out;
   EXPECT_NE(o.out.find("scale"), o.out.npos) << o.out;
   EXPECT_EQ(o.out.find("8 8"), o.out.npos) << "the program's own output";
+  EXPECT_NE(o.out.find("caution: the times are by different models (critical-path, volkov)"), o.out.npos) << o.out;
   const Output csv = run_program({"sweep", "--device", "h200,a100", "--csv", "-", "--", WARPLENS_LAUNCHES, "3"});
   EXPECT_EQ(csv.out.find("device,kernel,launches,milliseconds,bound,failure\nh200,scale,3,"), 0u) << csv.out;
 }

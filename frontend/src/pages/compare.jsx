@@ -16,25 +16,13 @@ function Factors({ pair }) {
     <Bars label="Counts that explain the change" bars={bars.map((one) => ({ name: one.what, value: Math.abs(one.ms), text: `${one.ms < 0 ? '−' : '+'}${time(Math.abs(one.ms))}`, strong: true, colour: one.ms < 0 ? 'var(--s3)' : 'var(--s2)' }))} /></Figure>;
 }
 
-const mainCounts = [
-  ['smsp__inst_executed.sum', 'Warp instructions'],
-  ['memory_l2_theoretical_sectors_global', 'Sectors of global memory'],
-  ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum', 'Passes of shared loads'],
-  ['l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum', 'Passes of shared stores'],
-  ['warp_serialize', 'Bank conflicts'],
-  ['smsp__sass_branch_targets_threads_divergent.sum', 'Divergent branches'],
-  ['barrier_per_warp', 'Barriers per warp'],
-  ['launch__registers_per_thread', 'Registers per thread'],
-  ['occupancy', 'Occupancy'],
-];
-
-/** What changed of the counts that most people look for; the full list is below. */
+/** What changed of the counts that most people look for, in the units of the device; the full list is below. */
 function MainCounts({ metrics }) {
-  const rows = mainCounts.map(([name, title]) => ({ title, ...metrics.find((one) => one.name === name) })).filter((row) => row.name);
+  const rows = metrics.filter((one) => one.label);
   if (rows.length === 0) return null;
   const cell = (row, value) => (value === null ? 'none' : [count(value), <ShareBar share={value / Math.max(row.before ?? 0, row.after ?? 0)} />]);
   return <section><h3>Main counts that changed</h3><PlainTable label="Main counts that changed" heads={['Count', 'Before', 'After', 'Ratio']}
-    rows={rows.map((row) => [row.title, cell(row, row.before), cell(row, row.after), row.ratio === null ? '' : `× ${digits(row.ratio)}`])} /></section>;
+    rows={rows.map((row) => [row.label.charAt(0).toUpperCase() + row.label.slice(1), cell(row, row.before), cell(row, row.after), row.ratio === null ? '' : `× ${digits(row.ratio)}`])} /></section>;
 }
 
 const columns = (first) => [

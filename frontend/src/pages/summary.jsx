@@ -51,7 +51,7 @@ function Tiles({ report, launch }) {
   const passes = data.passes(m);
   return <dl class="tiles">
     <Tile title="Predicted time" value={`${isBound(launch, prediction) ? 'at least ' : ''}${time(prediction?.milliseconds)}`} note={timeNote(launch, prediction)} />
-    <Tile title="Limited by" value={limiter(prediction?.bound)} note={savingNote(data.ofChanges(launch))} />
+    <Tile title="Limited by" value={limiter(prediction?.bound)} note={launch.savings_known === false ? '' : savingNote(data.ofChanges(launch))} />
     <Tile title="Launch" value={plural(launch.grid.reduce((a, b) => a * b), 'block')} note={`grid of ${extent(launch.grid)}, blocks of ${extent(launch.block)} threads`} />
     {o && <Tile title="Occupancy" value={percent(o.ratio)} share={o.ratio}
       note={`${o.warps} warps in ${plural(o.blocks, 'block')} per multiprocessor, limited by ${list(o.bound_by)}`} />}
@@ -85,12 +85,12 @@ function WorstLines({ report, launch, app }) {
 /** Of other units, such as idle multiprocessors, the message says it better. */
 const isCost = (unit) => unit !== 'multiprocessors' && unit !== 'warps';
 
-export function Finding({ finding, app }) {
-  const gain = finding.speedup; // null where the report has no estimate
+export function Finding({ report, finding, app }) {
+  const gain = data.savesLittle(report, finding) ? null : finding.speedup; // null where the report has no estimate
   const line = finding.lines[0];
   return <li class={`finding ${finding.severity}`}>
     <h3><span class="severity">{finding.severity}</span> {finding.rule}
-      {' '}{gain > 1.005 && <span class="gain">{digits(gain)} times as fast if fixed</span>}</h3>
+      {' '}{gain !== null && <span class="gain">{digits(gain)} times as fast if fixed</span>}</h3>
     <p>{line !== undefined && <Fragment><a href={app.address({ page: 'source', line })}>{finding.source
       ? data.baseName(finding.source) : `PTX line ${line}`}</a>{': '}</Fragment>}{finding.message}</p>
     {finding.remedy && <p>{sentence(finding.remedy)}</p>}
@@ -103,33 +103,39 @@ export function Finding({ finding, app }) {
 /** Where the speedups are not by the model of the predicted time. */
 function otherModel(launch) {
   const [time, changes] = [data.trusted(launch), data.ofChanges(launch)];
-  return time && time !== changes && <p class="note">What a change would save is predicted by {changes.model} from the changed counts: {time.model} follows the code that ran.</p>;
+  return time && time !== changes && <p class="note">Speedups are estimates by {changes.model}, because {time.model}, which predicts the time, knows only the code that ran.</p>;
 }
 
-function Findings({ launch, app }) {
-  const list = data.topFindings(launch);
+function Findings({ report, launch, app }) {
+  const all = data.topFindings(report, launch);
+  const little = all.filter((finding) => data.savesLittle(report, finding)), list = all.filter((finding) => !little.includes(finding));
+  const items = (findings) => <ol class="findings">{findings.map((finding) => <Finding report={report} finding={finding} app={app} />)}</ol>;
   return <section aria-labelledby="findings">
     <h2 id="findings">Findings</h2>
     {list.some((finding) => finding.speedup) && otherModel(launch)}
-    {list.length === 0 ? <p>Nothing to improve was found.</p>
-      : <ol class="findings">{list.map((finding) => <Finding finding={finding} app={app} />)}</ol>}
+    {all.length === 0 && <p>Nothing to improve was found.</p>}
+    {list.length > 0 && items(list)}
+    {little.length > 0 && <details class="section" open={list.length === 0}><summary>{plural(little.length, 'note')} would save less than {percent(report.worthwhile - 1)}</summary>{items(little)}</details>}
   </section>;
 }
 
 function Kernels({ report, app }) {
   const groups = data.byKernel(report.launches);
-  const worst = (group) => data.topFindings(report.launches[group.launches[0]])[0]?.rule ?? '';
+  const worst = (group) => {
+    const [first] = data.topFindings(report, report.launches[group.longest]);
+    return first && !data.savesLittle(report, first) ? first.rule : '';
+  };
   const table = new Table({
     label: 'Kernels',
     rows: groups,
     height: Math.min(320, 26 * groups.length + 32),
-    onOpen: (group) => app.go({ launch: group.launches[0], page: 'summary' }),
+    onOpen: (group) => app.go({ launch: group.longest, page: 'summary' }),
     columns: [
       { title: 'Kernel', value: (g) => g.name, cell: (g) => <code>{g.name}</code>, className: 'grow' },
       { title: 'Launches', value: (g) => g.launches.length, cell: (g) => count(g.launches.length), numeric: true, descending: true },
       { title: 'Time', value: (g) => g.milliseconds, cell: (g) => time(g.milliseconds), numeric: true, descending: true },
       { title: 'Share', value: (g) => g.share, cell: (g) => <Fragment>{percent(g.share)}<ShareBar share={g.share} /></Fragment>, numeric: true, descending: true },
-      { title: 'Limited by', value: (g) => data.trusted(report.launches[g.launches[0]])?.bound ?? '', cell: (g) => data.trusted(report.launches[g.launches[0]])?.bound ?? '' },
+      { title: 'Limited by', value: (g) => data.trusted(report.launches[g.longest])?.bound ?? '', cell: (g) => data.trusted(report.launches[g.longest])?.bound ?? '' },
       { title: 'Main finding', value: worst, cell: worst },
     ],
   });
@@ -169,7 +175,7 @@ export const summary = {
       {several}
       <Tiles report={report} launch={launch} />
       <WorstLines report={report} launch={launch} app={app} />
-      <Findings launch={launch} app={app} />
+      <Findings report={report} launch={launch} app={app} />
       {(launch.remarks ?? []).map((remark) => <p class="note">{sentence(remark)}</p>)}
       {launch.printed && <Figure title="Printed by the kernel"><pre tabindex="0">{launch.printed}</pre></Figure>}
     </Fragment>;

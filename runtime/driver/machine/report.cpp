@@ -77,6 +77,7 @@ struct ReporterSettings {
 
   ReporterSettings() {
     for (const api::ReportFileOption& o : api::report_file_options()) files.*o.file = variable(o.variable).value_or("");
+    files.fold = variable(environment::kJsonFold).has_value();
     for (const std::string& line : lines_of(environment::kFailOn))
       if (Expected<api::Condition> condition = api::Condition::parse(line)) conditions.push_back(std::move(*condition));
     if (Expected<rules::RuleSet> rules = api::load_rules(lines_of(environment::kRules)))
@@ -164,7 +165,7 @@ private:
     for (const api::ReportFileOption& o : api::report_file_options())
       if (const std::string& file = settings_.files.*o.file; !file.empty())
         write_file(file, [&](const model::Device& device, std::span<const api::LaunchReport> launches) {
-          return api::report_text_of(o, device, launches, settings_.conditions, operations());
+          return api::report_text_of(o, settings_.files, device, launches, settings_.conditions, operations());
         });
     if (const auto file = variable(environment::kHtml)) write_file(*file, page_of);
     tell_conditions();
