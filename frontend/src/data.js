@@ -89,6 +89,9 @@ export function expectedRange(prediction) {
   return value < 1 ? [prediction.milliseconds / (1 + value), prediction.milliseconds / (1 - value)] : undefined;
 }
 
+/** Whether the trusted model was evaluated on other GPUs only. */
+export const errorUnknown = (prediction) => !!prediction?.expected_error && (prediction.expected_error.median_percent ?? prediction.expected_error.mean_percent) == null;
+
 const severities = ['error', 'warning', 'note'];
 /** In the order of the text report: by severity, then by the estimated speedup. */
 export const topFindings = (launch) => [...launch.findings].sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)

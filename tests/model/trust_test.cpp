@@ -57,7 +57,7 @@ TEST(Trust, FittedAndMeasuredModelsFirst) {
 }
 
 TEST(Trust, TheCriticalPathIfItIsKnown) {
-  for (const char* device : {"h200", "h100", "a100", "v100"}) {
+  for (const char* device : {"h200", "h100", "a100", "v100", "t4"}) {
     KernelStatistics s = copy();
     s.path_l2 = s.path_memory = 1000;
     std::vector<Prediction> list;
