@@ -14,6 +14,7 @@ std::span<const Trust> trust_table() {
 #define TRUST(model, median, mean, evaluation, page) {model, median, mean, evaluation, page},
 #define ALIKE(model, bound, launches, median, mean)
 #define JUDGED(model, device, launches, median, mean)
+#define EVALUATED(model, device)
 #include "model/trust.def"
   };
   return kTable;
@@ -24,6 +25,7 @@ std::span<const AlikeLaunches> alike_launches() {
 #define TRUST(model, median, mean, evaluation, page)
 #define ALIKE(model, bound, launches, median, mean) {model, bound, launches, median, mean},
 #define JUDGED(model, device, launches, median, mean)
+#define EVALUATED(model, device)
 #include "model/trust.def"
   };
   return kTable;
@@ -34,14 +36,37 @@ std::span<const JudgedOnDevice> judged_on_devices() {
 #define TRUST(model, median, mean, evaluation, page)
 #define ALIKE(model, bound, launches, median, mean)
 #define JUDGED(model, device, launches, median, mean) {model, device, launches, median, mean},
+#define EVALUATED(model, device)
 #include "model/trust.def"
   };
   return kTable;
 }
 
+std::span<const EvaluatedOnDevice> evaluated_on_devices() {
+  static constexpr EvaluatedOnDevice kTable[] = {
+#define TRUST(model, median, mean, evaluation, page)
+#define ALIKE(model, bound, launches, median, mean)
+#define JUDGED(model, device, launches, median, mean)
+#define EVALUATED(model, device) {model, device},
+#include "model/trust.def"
+  };
+  return kTable;
+}
+
+bool evaluated_elsewhere_only(const Prediction& prediction) {
+  bool elsewhere = false;
+  for (const EvaluatedOnDevice& evaluated : evaluated_on_devices()) {
+    if (evaluated.model != prediction.model) continue;
+    if (evaluated.device == prediction.device) return false;
+    elsewhere = true;
+  }
+  return elsewhere;
+}
+
 std::optional<ExpectedError> expected_error(const Prediction& prediction) {
   const Trust* const trust = prediction.trust;
   if (trust == nullptr || !(trust->median_percent || trust->mean_percent)) return std::nullopt;
+  if (evaluated_elsewhere_only(prediction)) return ExpectedError{{}, {}, "not evaluated on this device"};
   for (const AlikeLaunches& alike : alike_launches())
     if (alike.model == prediction.model && alike.bound == prediction.bound)
       return ExpectedError{

@@ -41,12 +41,20 @@ struct JudgedOnDevice {
 };
 std::span<const JudgedOnDevice> judged_on_devices();
 
+/// A GPU of an evaluation that says nothing of other GPUs.
+struct EvaluatedOnDevice {
+  std::string_view model, device; ///< device: its name
+};
+std::span<const EvaluatedOnDevice> evaluated_on_devices();
+/// Whether the evaluation of the model says nothing of the device of the prediction.
+bool evaluated_elsewhere_only(const Prediction& prediction);
+
 /// The error to expect of a marked prediction: that of the launches that are alike, if at least 5 were measured, else
-/// that of the launches on the same GPU, else that of all launches of the evaluation. Nothing is known of a prediction
-/// that is not marked.
+/// that of the launches on the same GPU, else that of all launches of the evaluation. Without numbers if the model was
+/// evaluated on other GPUs only. Nothing is known of a prediction that is not marked.
 struct ExpectedError {
   std::optional<double> median_percent, mean_percent;
-  std::string evaluation;
+  std::string evaluation; ///< the launches and the GPU that were measured, or why there are no numbers
 };
 std::optional<ExpectedError> expected_error(const Prediction& prediction);
 

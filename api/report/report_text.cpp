@@ -100,7 +100,9 @@ private:
     std::string text = fmt::format("{}{}", bound ? "at least " : "", readable_time(prediction_->milliseconds));
     if (const auto range = range_of(*prediction_); range && !bound)
       text += fmt::format(", typically {} to {}", readable_time(range->first), readable_time(range->second));
-    fact("Predicted", fmt::format("{} ({})", text, prediction_->model));
+    const bool elsewhere = prediction_->trust != nullptr && model::evaluated_elsewhere_only(*prediction_);
+    fact("Predicted", fmt::format("{} ({}{})", text, prediction_->model,
+                                  elsewhere ? ", whose error on this device is not known" : ""));
   }
 
   void occupancy() {

@@ -80,9 +80,13 @@ export const ofChanges = (launch) => launch.predictions?.find((p) => p.model ===
 /** The times in milliseconds between which the launch typically is: api/report/expectations.hpp. Undefined: not known. */
 export function expectedRange(prediction) {
   const error = prediction?.expected_error;
-  const value = (error?.median_percent ?? error?.mean_percent) / 100;
+  const percent = error?.median_percent ?? error?.mean_percent;
+  const value = percent == null ? NaN : percent / 100;
   return value < 1 ? [prediction.milliseconds / (1 + value), prediction.milliseconds / (1 - value)] : undefined;
 }
+
+/** Whether the trusted model was evaluated on other GPUs only. */
+export const errorUnknown = (prediction) => !!prediction?.expected_error && (prediction.expected_error.median_percent ?? prediction.expected_error.mean_percent) == null;
 
 const severities = ['error', 'warning', 'note'];
 /** Whether a remedy is predicted to save so little that no speedup is told. */

@@ -144,6 +144,22 @@ TEST_F(ReportTest, LocalMemoryOfOldDevicesHasNoSectors) {
   EXPECT_NE(current.find("4 sectors of local memory (ideal 4)"), current.npos) << current;
 }
 
+/// The evaluation of a model on other GPUs says nothing of this one.
+TEST_F(ReportTest, TheErrorOfAModelThatWasNotEvaluatedOnTheDeviceIsNotKnown) {
+  const LaunchReport report = strided("k.ptx", "a100");
+  ASSERT_EQ(model::trusted(report.predictions)->model, "critical-path");
+  const std::string text = text_report(report, {});
+  EXPECT_NE(text.find("(critical-path, whose error on this device is not known)"), text.npos) << text;
+  EXPECT_EQ(text.find("typically"), text.npos) << text;
+  EXPECT_NE(text_report(strided(), {}).find("typically"), text.npos);
+  const Json launch = Json::parse(json_report(report.device, {&report, 1}))["launches"][0];
+  for (const Json& p : launch["predictions"]) {
+    if (p["model"] != "critical-path") continue;
+    EXPECT_TRUE(p["expected_error"]["median_percent"].is_null() && p["expected_error"]["mean_percent"].is_null());
+    EXPECT_EQ(p["expected_error"]["evaluation"], "not evaluated on this device");
+  }
+}
+
 /// Models disagree. What a change saves is by the same model beside the limit as in the findings.
 TEST_F(ReportTest, SavingsAreByOneModel) {
   LaunchReport report = strided();

@@ -59,6 +59,18 @@ test('the summary shows the numbers of the text report', async () => {
   await page.context().close();
 });
 
+test('the error of a model that was not evaluated on the device is not known', async () => {
+  const page = await open(written('a100', 'run', sample('transpose'), '--device', 'a100'));
+  const note = 'whose error on this device is not known';
+  const summary = await page.locator('main').innerText();
+  assert(summary.includes(`predicted by critical-path, ${note}`), summary);
+  assert.doesNotMatch(summary, /typically/);
+  await visit(page, 'Models');
+  assert((await page.locator('main').innerText()).includes(`(critical-path), ${note}.`));
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
 test('devices before those with sectors show their transactions', async () => {
   const g80 = written('g80', 'run', sample('transpose'), '--device', '8800gt');
   for (const [file, tile, unit] of [

@@ -67,17 +67,30 @@ std::string name_in_source(const std::string& kernel) {
   return name.substr(name.find_last_of(": ") + 1);
 }
 
-model::Prediction predicted(std::string_view model, const TimedLaunch& launch, const Gpu& gpu) {
-  auto p = model::predict(model, launch.counted, *model::find_device(gpu.device));
+namespace {
+
+model::Prediction predicted_on(std::string_view model, const TimedLaunch& launch, const model::Device& device) {
+  auto p = model::predict(model, launch.counted, device);
   if (!p) throw std::runtime_error(launch.program + ", " + launch.kernel + ": " + p.error().list().front().message);
   return std::move(*p);
 }
 
+} // namespace
+
+model::Prediction predicted(std::string_view model, const TimedLaunch& launch, const Gpu& gpu) {
+  return predicted_on(model, launch, *model::find_device(gpu.device));
+}
+
 Errors errors(std::string_view model, const std::vector<TimedLaunch>& launches, const Gpu& gpu) {
+  return errors(model, launches, gpu, *model::find_device(gpu.device));
+}
+
+Errors errors(std::string_view model, const std::vector<TimedLaunch>& launches, const Gpu& gpu,
+              const model::Device& device) {
   std::vector<double> off, times, predictions;
   for (const TimedLaunch& launch : launches) {
     times.push_back(launch.*gpu.milliseconds);
-    predictions.push_back(predicted(model, launch, gpu).milliseconds);
+    predictions.push_back(predicted_on(model, launch, device).milliseconds);
     off.push_back(100 * std::abs(predictions.back() / times.back() - 1));
   }
   Errors result{off.size(), 0, 0, rank_correlation(predictions, times)};

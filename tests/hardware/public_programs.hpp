@@ -7,6 +7,7 @@
 //   errors(model::kCriticalPath, public_programs(), kH200).mean
 #pragma once
 
+#include "model/device.hpp"
 #include "model/prediction.hpp"
 #include "model/statistics.hpp"
 
@@ -47,5 +48,8 @@ struct Errors {
   double mean = 0, median = 0, spearman = 0;
 };
 Errors errors(std::string_view model, const std::vector<TimedLaunch>& launches, const Gpu& gpu);
+/// With other parameters for that GPU.
+Errors errors(std::string_view model, const std::vector<TimedLaunch>& launches, const Gpu& gpu,
+              const model::Device& device);
 
 } // namespace warplens::tests

@@ -57,7 +57,7 @@ TEST(Trust, FittedAndMeasuredModelsFirst) {
 }
 
 TEST(Trust, TheCriticalPathIfItIsKnown) {
-  for (const char* device : {"h200", "h100"}) {
+  for (const char* device : {"h200", "h100", "a100", "v100", "t4"}) {
     KernelStatistics s = copy();
     s.path_l2 = s.path_memory = 1000;
     std::vector<Prediction> list;
@@ -102,6 +102,7 @@ TEST(Trust, MarkingAgainMovesTheMark) {
 TEST(Trust, LaunchesThatAreAlikeGiveTheExpectedError) {
   Prediction p;
   p.model = kCriticalPath;
+  p.device = "NVIDIA H200";
   p.bound = "overhead of the launch";
   EXPECT_FALSE(expected_error(p)); // not marked
   mark_trusted({&p, 1});
@@ -116,6 +117,24 @@ TEST(Trust, LaunchesThatAreAlikeGiveTheExpectedError) {
   p.model = kBounds;
   mark_trusted({&p, 1});
   EXPECT_FALSE(expected_error(p)); // no error is known
+}
+
+TEST(Trust, NoErrorIsKnownOfDevicesThatWereNotEvaluated) {
+  int others = 0;
+  for (const Device& device : built_in_devices()) {
+    if (!device.critical_path) continue;
+    KernelStatistics s = copy();
+    s.path_l2 = s.path_memory = 1000;
+    std::vector<Prediction> list = {*predict(kCriticalPath, s, device)};
+    mark_trusted(list);
+    const std::optional<ExpectedError> error = expected_error(list.front());
+    ASSERT_TRUE(error) << device.id;
+    const bool evaluated = device.id == "h200" || device.id == "h100"; // docs/critical-path.md
+    EXPECT_EQ(error->median_percent && error->mean_percent, evaluated) << device.id;
+    EXPECT_EQ(error->evaluation == "not evaluated on this device", !evaluated) << device.id;
+    others += evaluated ? 0 : 1;
+  }
+  EXPECT_GT(others, 0);
 }
 
 TEST(Trust, EveryRowIsAModelWithItsEvaluation) {

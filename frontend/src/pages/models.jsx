@@ -139,7 +139,7 @@ export const models = {
     const lower = launch.predictions.map((p) => p.model).filter((model) => (launch.lower_bounds ?? []).includes(model));
     const bars = launch.predictions.map((p) => ({ name: p.model, value: p.milliseconds, text: `${time(p.milliseconds)}, ${p.bound}`, strong: p === best, ...errorBar(p) }));
     return [
-      <Figure title="Predicted time by model" note={`The bold name is the model to trust on this device (${best.model}), with the range in which measured times typically lie. ${lower.length > 0 ? `${list(lower)} ${lower.length > 1 ? 'give lower bounds' : 'gives a lower bound'}: the launch takes at least this time.` : ''}`}
+      <Figure title="Predicted time by model" note={`The bold name is the model to trust on this device (${best.model})${data.errorUnknown(best) ? ', whose error on this device is not known' : ', with the range in which measured times typically lie'}. ${lower.length > 0 ? `${list(lower)} ${lower.length > 1 ? 'give lower bounds' : 'gives a lower bound'}: the launch takes at least this time.` : ''}`}
         table={{ heads: ['Model', 'Time', 'Limited by'], rows: launch.predictions.map((p) => [p.model, time(p.milliseconds), p.bound]) }}>
         <Bars bars={bars} label="Predicted time by model" /></Figure>,
       new WhatIf(context).element,

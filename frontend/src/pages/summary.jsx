@@ -20,7 +20,7 @@ const isBound = (launch, prediction) => (launch.lower_bounds ?? []).includes(pre
 function timeNote(launch, prediction) {
   if (!prediction) return 'no model has parameters for this device';
   const range = !isBound(launch, prediction) && data.expectedRange(prediction);
-  return `${range ? `typically ${time(range[0])} to ${time(range[1])}, ` : ''}predicted by ${prediction.model}`;
+  return `${range ? `typically ${time(range[0])} to ${time(range[1])}, ` : ''}predicted by ${prediction.model}${data.errorUnknown(prediction) ? ', whose error on this device is not known' : ''}`;
 }
 
 const absent = new Set(['bank conflicts', 'divergence', 'barriers']);
