@@ -182,10 +182,7 @@ private:
     s.argument_bytes = before.argument_bytes;
     s.only_loaded_sectors = before.only_loaded_sectors;
     s.written_sectors = before.written_sectors;
-    if (report_.longest && report_.longest->of_launch > 0) {
-      s.longest_warp = static_cast<double>(report_.longest->of_launch);
-      s.longest_of_blocks = static_cast<double>(report_.longest->of_ctas) / std::max(1.0, model::value_of(s.blocks));
-    }
+    if (report_.longest) add_longest_warps(s, *report_.longest, module_, kernel_);
     bool known = false;
     for (const model::Model& m : model::models()) {
       // Skip models that need a measured run of the kernel: this one was only emulated.

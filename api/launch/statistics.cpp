@@ -6,6 +6,9 @@
 #include "api/launch/contention.hpp"
 #include "api/launch/machine_work.hpp"
 #include "api/launch/merged_stores.hpp"
+#include "emulator/ir/block_dependence.hpp"
+#include "emulator/ir/effects.hpp"
+#include "emulator/ir/opcode_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -424,6 +427,44 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
     for (model::KernelStatistics::Field* cycles : {path.l2, path.memory}) scale(*cycles, 1 / changes.threads);
   apply_to_launch(s, changes, warps);
   return s;
+}
+
+namespace {
+
+/// Whether which warp is the longest depends on the order of the blocks: some wait for others, or they take their work
+/// from a common counter, of which the longest warp asked far more often than those of other blocks. A warp that asks
+/// once, to know whether it is the last, is none of them.
+bool is_longest_by_order(const exec::LongestWarps& longest, double blocks, const ir::Module& module,
+                         const ir::Function& kernel) {
+  constexpr double kFarMore = 2;
+  const ir::BlockDependence dependence = ir::block_dependence(module, kernel);
+  if (dependence != ir::BlockDependence::order) return dependence == ir::BlockDependence::waiting;
+  const std::vector<ir::Effect> effects = ir::effects(module, kernel);
+  const std::size_t size = std::min(longest.launch_times.size(), kernel.instructions.size());
+  for (std::size_t i = 0; i < size; ++i) {
+    const ir::Instruction& instruction = kernel.instructions[i];
+    if (instruction.instruction_class != isa::InstructionClass::atomic || ir::has_part(instruction, "shared")) continue;
+    const double usual = static_cast<double>(longest.cta_times[i]) / blocks;
+    if (!effects[i].writes.empty() && static_cast<double>(longest.launch_times[i]) > kFarMore * (usual + 1))
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+void add_longest_warps(model::KernelStatistics& s, const exec::LongestWarps& longest, const ir::Module& module,
+                       const ir::Function& kernel) {
+  if (longest.of_launch == 0) return;
+  constexpr double kMuchLonger = 1.5;
+  const double blocks = std::max(1.0, model::value_of(s.blocks));
+  s.longest_warp = static_cast<double>(longest.of_launch);
+  s.longest_of_blocks = static_cast<double>(longest.of_ctas) / blocks;
+  if (*s.longest_warp < kMuchLonger * *s.longest_of_blocks) return;
+  if (!is_longest_by_order(longest, blocks, module, kernel)) return;
+  s.longest_warp = s.longest_of_blocks;
+  s.longest_warp_path_l2 = s.longest_of_blocks_path_l2;
+  s.longest_warp_path_memory = s.longest_of_blocks_path_memory;
 }
 
 } // namespace warplens::api

@@ -6,6 +6,7 @@
 
 #include "analyzers/findings.hpp"
 #include "analyzers/profile.hpp"
+#include "emulator/exec/state/events.hpp"
 #include "emulator/ir/module.hpp"
 #include "model/device.hpp"
 
@@ -23,5 +24,11 @@ namespace warplens::api {
 model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
                                    const model::Device& device, std::uint64_t threads_per_block,
                                    std::optional<int> resident_blocks, const analyzers::Changes& changes = {});
+
+/// Sets the statistics of the longest warps. If blocks may wait for each other or take work from a common counter,
+/// which warp executes how much depends on the order in which the blocks ran, and the longest warp of the launch counts
+/// as those of the blocks do on average.
+void add_longest_warps(model::KernelStatistics& statistics, const exec::LongestWarps& longest, const ir::Module& module,
+                       const ir::Function& kernel);
 
 } // namespace warplens::api

@@ -5,6 +5,8 @@
 #include "api/launch/machine_work.hpp"
 #include "api/launch/statistics.hpp"
 #include "api/plan/launch_file.hpp"
+#include "emulator/ir/check.hpp"
+#include "emulator/ir/parse.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -249,6 +251,35 @@ TEST(Statistics, ClassesAndDeviceFilesHaveTheSameKeys) {
   }
   EXPECT_EQ(asked_issue, issue);
   EXPECT_EQ(asked_latency, latency);
+}
+
+// Blocks run here one after the other, so that the first takes all the work that blocks share out, or waits for all.
+TEST(Statistics, TheOrderOfBlocksMakesNoLongestWarp) {
+  const auto longest_with = [](const std::string& body, std::uint64_t times) {
+    const std::string text = ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n"
+                             ".reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<9>;\nld.param.u64 %rd1, [x];\n" +
+                             body + "\nret;\n}\n";
+    auto module = ir::parse(text, "k.ptx");
+    EXPECT_TRUE(module && !ir::check(*module).errors.has_errors()) << body;
+    const std::size_t size = module->functions[0].instructions.size();
+    // The longest warp executes each instruction so often, and those of the ten blocks 30 times in all.
+    const exec::LongestWarps longest{size * times, size * 30, std::vector<std::uint64_t>(size, times),
+                                     std::vector<std::uint64_t>(size, 30)};
+    model::KernelStatistics s;
+    s.blocks = 10;
+    s.longest_of_blocks_path_l2 = s.longest_of_blocks_path_memory = 3;
+    s.longest_warp_path_l2 = s.longest_warp_path_memory = 100;
+    add_longest_warps(s, longest, *module, module->functions[0]);
+    EXPECT_EQ(*s.longest_warp == *s.longest_of_blocks, *s.longest_warp_path_l2 == 3) << body;
+    EXPECT_EQ(*s.longest_warp_path_l2, *s.longest_warp_path_memory) << body;
+    return *s.longest_warp_path_l2;
+  };
+  const std::string queue = "L: atom.global.add.u32 %r2, [%rd1], 1; setp.lt.u32 %p1, %r2, 100; @%p1 bra L;";
+  EXPECT_EQ(longest_with(queue, 20), 3);
+  EXPECT_EQ(longest_with(queue, 7), 100) << "each block asks several times";
+  EXPECT_EQ(longest_with("L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p1, %r2, 0; @%p1 bra L;", 20), 3);
+  EXPECT_EQ(longest_with("L: ld.global.u32 %r2, [%rd1]; setp.lt.u32 %p1, %r2, 9; @%p1 bra L;", 20), 100);
+  EXPECT_EQ(longest_with("red.global.add.u32 [%rd1], 1;", 20), 100) << "nobody learns the result";
 }
 
 TEST(Statistics, ShiftsAreNoMultiplications) {

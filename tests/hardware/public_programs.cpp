@@ -18,26 +18,37 @@
 
 namespace warplens::tests {
 
+namespace {
+
+std::vector<TimedLaunch> read_launches(const std::string& file) {
+  std::ifstream in(WARPLENS_SOURCE_DIR "/tests/data/hardware/" + file);
+  std::vector<TimedLaunch> launches;
+  for (std::string line; std::getline(in, line);) {
+    const nlohmann::json one = nlohmann::json::parse(line);
+    TimedLaunch& launch = launches.emplace_back();
+    launch.program = one["program"];
+    launch.kernel = one["kernel"];
+    launch.versions = one.value("versions", "");
+    launch.launch = one["launch"];
+    launch.judges = one["judges"];
+    launch.milliseconds = one.value("nanoseconds", 0.0) * 1e-6;
+    launch.milliseconds_h100 = one["nanoseconds_h100"].get<double>() * 1e-6;
+    for (const model::StatisticField& field : model::statistic_fields())
+      if (const auto value = one["statistics"].find(field.name); value != one["statistics"].end())
+        field.get(launch.counted) = value->get<double>();
+  }
+  return launches;
+}
+
+} // namespace
+
 const std::vector<TimedLaunch>& public_programs() {
-  static const std::vector<TimedLaunch> list = [] {
-    std::ifstream in(WARPLENS_SOURCE_DIR "/tests/data/hardware/public_programs.jsonl");
-    std::vector<TimedLaunch> launches;
-    for (std::string line; std::getline(in, line);) {
-      const nlohmann::json one = nlohmann::json::parse(line);
-      TimedLaunch& launch = launches.emplace_back();
-      launch.program = one["program"];
-      launch.kernel = one["kernel"];
-      launch.versions = one.value("versions", "");
-      launch.launch = one["launch"];
-      launch.judges = one["judges"];
-      launch.milliseconds = one["nanoseconds"].get<double>() * 1e-6;
-      launch.milliseconds_h100 = one["nanoseconds_h100"].get<double>() * 1e-6;
-      for (const model::StatisticField& field : model::statistic_fields())
-        if (const auto value = one["statistics"].find(field.name); value != one["statistics"].end())
-          field.get(launch.counted) = value->get<double>();
-    }
-    return launches;
-  }();
+  static const std::vector<TimedLaunch> list = read_launches("public_programs.jsonl");
+  return list;
+}
+
+const std::vector<TimedLaunch>& later_programs() {
+  static const std::vector<TimedLaunch> list = read_launches("later_programs.jsonl");
   return list;
 }
 

@@ -26,6 +26,8 @@ struct TimedLaunch {
   model::KernelStatistics counted;
 };
 const std::vector<TimedLaunch>& public_programs();
+/// Launches of other programs, which were measured after the model was finished; on an H100 only.
+const std::vector<TimedLaunch>& later_programs();
 /// The half of the programs that judges, or the other one, which was examined.
 std::vector<TimedLaunch> half(bool judges);
 
