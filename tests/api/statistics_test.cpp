@@ -278,7 +278,7 @@ TEST(Statistics, TheOrderOfBlocksMakesNoLongestWarp) {
   EXPECT_EQ(longest_with(queue, 20), 3);
   EXPECT_EQ(longest_with(queue, 7), 100) << "each block asks several times";
   EXPECT_EQ(longest_with("L: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p1, %r2, 0; @%p1 bra L;", 20), 3);
-  EXPECT_EQ(longest_with("L: ld.global.u32 %r2, [%rd1]; setp.lt.u32 %p1, %r2, 9; @%p1 bra L;", 20), 100);
+  EXPECT_EQ(longest_with("mov.u32 %r2, 0;\nL: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 9; @%p1 bra L;", 20), 100);
   EXPECT_EQ(longest_with("red.global.add.u32 [%rd1], 1;", 20), 100) << "nobody learns the result";
 }
 
