@@ -392,14 +392,14 @@ TEST_F(Sweep, TheTableOfAnotherSweep) {
 }
 
 TEST(SweepOfAProgram, HasARowForEachDevice) {
-  const Output o = run_program({"sweep", "--device", "h200,a100", "--", WARPLENS_LAUNCHES, "3"});
+  const Output o = run_program({"sweep", "--device", "h200,p100", "--", WARPLENS_LAUNCHES, "3"});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_NE(o.out.find("h200           3"), o.out.npos) << o.out;
-  EXPECT_NE(o.out.find("a100           3"), o.out.npos) << o.out;
+  EXPECT_NE(o.out.find("p100           3"), o.out.npos) << o.out;
   EXPECT_NE(o.out.find("scale"), o.out.npos) << o.out;
   EXPECT_EQ(o.out.find("8 8"), o.out.npos) << "the program's own output";
   EXPECT_NE(o.out.find("caution: the times are by different models (critical-path, volkov)"), o.out.npos) << o.out;
-  const Output csv = run_program({"sweep", "--device", "h200,a100", "--csv", "-", "--", WARPLENS_LAUNCHES, "3"});
+  const Output csv = run_program({"sweep", "--device", "h200,p100", "--csv", "-", "--", WARPLENS_LAUNCHES, "3"});
   EXPECT_EQ(csv.out.find("device,kernel,launches,milliseconds,bound,failure\nh200,scale,3,"), 0u) << csv.out;
 }
 
