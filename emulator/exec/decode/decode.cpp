@@ -294,6 +294,7 @@ void Decoder::instruction(std::uint32_t index) {
 }
 
 void Decoder::lower(const isa::Spelling& spelling) {
+  if (spelling.entry->opcode == "tcgen05") program_->uses_tensor_memory = true;
   switch (spelling.entry->family) {
   case isa::Family::lane:
     if (!move_vector(spelling)) lane(spelling);

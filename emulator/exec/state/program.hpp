@@ -141,6 +141,7 @@ struct Program {
   bool uses_heap = false;        ///< of the device: needs Launch::heap, Launch::device_runtime
   ir::BlockDependence block_dependence{};
   bool reductions_commute = false;                 ///< ir::reductions_commute()
+  bool uses_tensor_memory = false;                 ///< it has tcgen05
   bool cancels_blocks = false;                     ///< it has clusterlaunchcontrol.try_cancel
   std::vector<std::vector<const Op*>> jump_tables; ///< of brx.idx
   ir::Unwritten unwritten;                         ///< of a program for checkers: DecodeOptions::checked
