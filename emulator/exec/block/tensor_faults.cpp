@@ -52,6 +52,26 @@ Cta* peer_of(const Cta* cta) {
   return rank < cta->cluster->ctas.size() ? cta->cluster->ctas[rank] : nullptr;
 }
 
+Cta* peer_in_pair(const Op* op, Warp* warp, Mask at_fault) {
+  Cta* const peer = peer_of(warp->cta);
+  if (peer != nullptr && !peer->exited) return peer;
+  stop_at_tensor_memory(op, warp, at_fault,
+                        peer == nullptr ? "'.cta_group::2' needs a cluster with a second block of the pair"
+                                        : "the other block of the pair has exited");
+  return nullptr;
+}
+
+bool same_in_all_lanes(const Op* op, Warp* warp, std::uint32_t of, const char* what) {
+  const auto* const values = row<std::uint32_t>(warp, of);
+  for (int i = 1; i < kWarpSize; ++i)
+    if (values[i] != values[0]) {
+      stop_at_tensor_memory(op, warp, Mask{1} << i,
+                            fmt::format("the lanes have different {}: {:#x} and {:#x}", what, values[0], values[i]));
+      return false;
+    }
+  return true;
+}
+
 bool stop_at_leak(Cta& cta) {
   if (!cta.tensor_memory || cta.tensor_memory->allocations().empty()) return false;
   const TensorMemory::Allocation& a = cta.tensor_memory->allocations().front();

@@ -21,9 +21,14 @@ const Op* stop_at_tensor_memory(const Op* op, Warp* warp, Mask lanes, std::strin
 bool holds_columns(const Op* op, Warp* warp, Mask at_fault, const TensorMemory& memory, const char* what,
                    std::uint32_t address, std::uint32_t columns, std::uint32_t lanes = 1);
 
+/// Whether a row of 32 bits has the same value in all lanes. Otherwise the kernel stops; `what` are "addresses".
+bool same_in_all_lanes(const Op* op, Warp* warp, std::uint32_t row, const char* what);
+
 /// The other block of a pair (.cta_group::2): that of the cluster whose %cluster_ctarank differs in the last bit.
 /// nullptr: there is none.
 Cta* peer_of(const Cta* cta);
+/// The same; if there is none, or it has exited, the kernel stops.
+Cta* peer_in_pair(const Op* op, Warp* warp, Mask at_fault);
 
 /// At the end of a block: stops the kernel if columns are still allocated. Returns whether it stops.
 bool stop_at_leak(Cta& cta);

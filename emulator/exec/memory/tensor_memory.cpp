@@ -10,7 +10,9 @@ TensorMemory::TensorMemory() : room_(aligned_bytes(kBytes)), words_(reinterpret_
 void TensorMemory::reset() {
   allocations_.clear();
   used_ = ever_used_ = 0;
+  last_columns_ = kColumns;
   relinquished = false;
+  request.reset();
 }
 
 std::uint32_t TensorMemory::units(std::uint32_t column, std::uint32_t columns) {
@@ -27,6 +29,7 @@ std::optional<std::uint32_t> TensorMemory::place_for(std::uint32_t columns, cons
 
 void TensorMemory::allocate_at(std::uint32_t column, std::uint32_t columns, const Origin& origin) {
   allocations_.push_back({column, columns, origin});
+  last_columns_ = columns;
   used_ |= units(column, columns);
   ever_used_ |= used_;
   for (std::uint32_t l = 0; l < kLanes; ++l) std::fill_n(lane(l) + column, columns, 0u);

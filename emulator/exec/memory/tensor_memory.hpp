@@ -62,8 +62,18 @@ public:
   [[nodiscard]] std::uint32_t* lane(std::uint32_t lane) { return words_ + lane * std::size_t{kColumns}; }
   [[nodiscard]] std::span<const std::byte> bytes() const { return {room_.get(), kBytes}; }
 
+  /// The columns of the last allocation; later ones must not have more (9.7.16.7.1).
+  [[nodiscard]] std::uint32_t last_columns() const { return last_columns_; }
+
   /// No further allocations: tcgen05.relinquish_alloc_permit.
   bool relinquished = false;
+  /// A warp waits for one of the other block, to allocate in both of a pair.
+  struct Request {
+    std::uint32_t warp = 0, columns = 0;
+    Origin origin;
+    std::optional<std::uint32_t> granted; ///< the first column: both blocks have them
+  };
+  std::optional<Request> request;
 
 private:
   static constexpr std::size_t kBytes = std::size_t{kLanes} * kColumns * sizeof(std::uint32_t);
@@ -73,7 +83,7 @@ private:
   AlignedBytes room_;
   std::uint32_t* words_;
   std::vector<Allocation> allocations_; ///< in the order in which they were made
-  std::uint32_t used_ = 0, ever_used_ = 0;
+  std::uint32_t used_ = 0, ever_used_ = 0, last_columns_ = kColumns;
 };
 
 } // namespace warplens::exec
