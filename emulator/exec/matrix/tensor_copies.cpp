@@ -32,9 +32,10 @@ Blocks blocks_of(const Op* op, Warp* warp, int lane, bool pair) {
 }
 
 // 16 numbers of 6 or 4 bits become bytes (9.7.16.9.1): numbers of 4 bits are in the middle of theirs.
-void unpack(TensorCopy::Packed packed, std::byte* unit) {
-  if (packed == TensorCopy::Packed::none) return;
-  const unsigned bits = packed == TensorCopy::Packed::six ? 6 : 4, shift = packed == TensorCopy::Packed::six ? 0 : 2;
+void unpack(SharedToTensor::Packed packed, std::byte* unit) {
+  if (packed == SharedToTensor::Packed::none) return;
+  const unsigned bits = packed == SharedToTensor::Packed::six ? 6 : 4,
+                 shift = packed == SharedToTensor::Packed::six ? 0 : 2;
   std::byte numbers[kCopiedUnit];
   std::memcpy(numbers, unit, kCopiedUnit);
   for (unsigned i = 0; i < kCopiedUnit; ++i) {
@@ -45,7 +46,7 @@ void unpack(TensorCopy::Packed packed, std::byte* unit) {
 }
 
 /// Returns false if a unit is not in the shared memory of the block.
-bool copy_rows(const TensorCopy& c, const TensorDescriptor& from, const Cta& cta, TensorAddress to) {
+bool copy_rows(const SharedToTensor& c, const TensorDescriptor& from, const Cta& cta, TensorAddress to) {
   for (std::uint32_t r = 0; r < c.rows; ++r)
     for (std::uint32_t u = 0; u < c.columns / kWordsOfUnit; ++u) {
       const std::uint64_t at = from.unit(r, u);
@@ -60,7 +61,7 @@ bool copy_rows(const TensorCopy& c, const TensorDescriptor& from, const Cta& cta
 }
 
 bool copy_by(const Op* op, Warp* warp, int lane) {
-  const TensorCopy& c = *op->copy;
+  const SharedToTensor& c = *op->copy;
   const Mask one = Mask{1} << lane;
   const std::uint32_t address = address_in_lane(op, warp, lane);
   const std::uint64_t bits = row<std::uint64_t>(warp, op->src[1])[lane];
