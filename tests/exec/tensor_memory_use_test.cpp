@@ -91,7 +91,7 @@ std::string trap_of_copy(const std::string& address, const std::string& descript
 TEST(UseOfTensorMemory, ForgedDescriptors) {
   EXPECT_EQ(trap_of_copy("0", "0x400800000000"), "");
   EXPECT_TRAP(trap_of_copy("0", "0x400800000fff"),
-              "the descriptor 0x400800000fff reaches beyond the 4100 bytes of shared");
+              "the descriptor 0x400800000fff reaches beyond the 4112 bytes of shared");
   EXPECT_TRAP(trap_of_copy("0", "0x401000000000"), "reaches beyond");
   EXPECT_TRAP(trap_of_copy("0", "0x000800000000"), "is invalid: its bits 46 to 48 must be 1");
   EXPECT_TRAP(trap_of_copy("0", "0x6000400800000000"), "its swizzling mode (bits 61 to 63) must be 0, 1, 2, 4 or 6");
