@@ -82,7 +82,7 @@ TEST(UseOfTensorMemory, WrongAllocations) {
 
 std::string trap_of_copy(const std::string& address, const std::string& descriptor) {
   return run_kernel(
-             tensor_kernel("add.u32 %r20, %r10, " + address + "; mov.b64 %rd10, " + descriptor +
+             tensor_kernel("mov.u32 %r21, s; add.u32 %r20, %r10, " + address + "; mov.b64 %rd10, " + descriptor +
                                "; setp.eq.u32 %p1, %r1, 7;\n@%p1 tcgen05.cp.cta_group::1.128x128b [%r20], %rd10;\n",
                            64, ".shared .align 1024 .b8 s[4096];\n"))
       .trap;
