@@ -134,8 +134,8 @@ TEST(Pages, ListTheInstructionsOfTheTable) {
       << "tests/docs/manual.txt lacks an instruction of the table";
 }
 
-// docs/limits.md lists instructions that do not run yet, each an opcode and its first word; one that runs by now must go
-// from there.
+// docs/limits.md lists instructions that do not run yet, each an opcode and its first word; one that runs by now must
+// go from there.
 TEST(Pages, CallNothingMissingThatIsThere) {
   const std::string text = text_of(WARPLENS_EXAMPLES_DIR "/limits/missing_instructions.txt");
   static const std::regex instruction(R"(([a-z]\w*\.\w+))");

@@ -44,7 +44,7 @@ struct Op {
     const MatrixSite* matrix;       ///< of a multiplication of matrices
     const GroupSite* group;         ///< of a multiplication by a warp group
     const TensorTransfer* transfer; ///< of tensor memory, with registers
-    const SharedToTensor* copy;         ///< of shared to tensor memory
+    const SharedToTensor* copy;     ///< of shared to tensor memory
   };
 };
 static_assert(sizeof(Op) == 64);
