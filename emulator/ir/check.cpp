@@ -24,6 +24,7 @@ using isa::OperandSpec;
 
 constexpr std::size_t kMaxErrors = 1000; // per module, as in the parser
 constexpr int kFirstDouble = 13;         // earlier targets have no double precision (manual 11.1.2)
+constexpr int kLeastColumns = 32;        // of tensor memory
 
 /// No target has such an instruction, so it is an error even if no kernel reaches it.
 bool writes_constants(const Instruction& instruction) {
@@ -79,6 +80,7 @@ private:
     Function& f = module_.functions[index];
     function_ = &f;
     table_targets_ = 0;
+    cta_group_ = isa::Word::none;
     for (std::uint32_t i = 0; i < f.instructions.size() && result_.errors.error_count() < kMaxErrors; ++i) {
       Instruction& instruction = f.instructions[i];
       instruction_ = &instruction;
@@ -96,6 +98,7 @@ private:
         continue;
       }
       guard();
+      cta_group(module_.spellings[k.form]);
       if (module_.spellings[k.form].entry->family == Family::call)
         call(index, i);
       else
@@ -210,6 +213,7 @@ private:
     case OperandClass::function: return; // check_call() handles calls
     case OperandClass::address: return addresses().address(o, spelling);
     case OperandClass::tensor: return addresses().tensor(o, spelling);
+    case OperandClass::tensor_memory: return addresses().tensor_memory(o);
     case OperandClass::predicate:
       if (spec.pair && o.kind == OperandKind::pair) {
         for (const Operand& element : function_->elements(o)) predicate(element, spec);
@@ -278,8 +282,13 @@ private:
       error(&o,
             fmt::format("'{}' expects a vector of {}, got {} elements", instruction_->opcode, wanted, elements.size()));
     OperandSpec each = spec;
+    const bool has_register =
+        std::any_of(elements.begin(), elements.end(), [](const Operand& e) { return e.kind == OperandKind::reg; });
+    if (spelling.entry->family == Family::tensor_transfer && !has_register)
+      error(&o, fmt::format("'{}' expects at least one register", instruction_->opcode));
+    const bool sinks = spelling.entry->family != Family::tensor_transfer && (!spec.braces || spec.destination);
     for (const Operand& e : elements) {
-      if (e.kind != OperandKind::sink || (spec.braces && !spec.destination)) value(e, each, type, spelling);
+      if (e.kind != OperandKind::sink || !sinks) value(e, each, type, spelling);
       if (spec.second_most != 0) each.least = 0, each.most = spec.second_most, each.step = 1;
     }
   }
@@ -410,12 +419,34 @@ private:
       error(&o, "expected 4, 8 or 16 bytes, got 12");
     if (spelling.entry->family == Family::bulk_store && place == 2 && number != 0)
       error(&o, fmt::format("expected 0, the only value that st.bulk stores, got {}", number));
+    if (spelling.entry->family == Family::tensor_allocation && place == 1) columns(o, spelling, number);
     if (spelling.entry->family != Family::barrier) return;
     const std::size_t first = spelling.has(isa::Word::w_red) ? 1 : 0; // after the result
     if (place == first && (number < 0 || number > 15))
       error(&o, fmt::format("expected a barrier from 0 to 15, got {}", number));
     if (place == first + 1 && (number < 0 || number % 32 != 0))
       error(&o, fmt::format("expected a multiple of 32 threads, got {}", number));
+  }
+
+  // Of tensor memory: 9.7.16.7.1.
+  void columns(const Operand& o, const isa::Spelling& spelling, std::int64_t number) {
+    if (spelling.has(isa::Word::w_alloc) && (number & (number - 1)) != 0)
+      error(&o, fmt::format("expected a power of two as the number of columns, got {}", number));
+    if (spelling.has(isa::Word::w_dealloc) && number % kLeastColumns != 0)
+      error(&o, fmt::format("expected a multiple of {} columns, got {}", kLeastColumns, number));
+  }
+
+  // All tcgen05 instructions of a function have the same .cta_group.
+  void cta_group(const isa::Spelling& spelling) {
+    if (spelling.entry->family == Family::tensor_copy) return; // of tensor maps
+    for (const isa::Word group : {isa::Word::w_cta_group_1, isa::Word::w_cta_group_2}) {
+      if (!spelling.has(group)) continue;
+      if (cta_group_ == isa::Word::none) cta_group_ = group;
+      if (cta_group_ != group)
+        error(nullptr,
+              fmt::format("'{}' has .{}, but an earlier tcgen05 instruction of '{}' has .{}", instruction_->opcode,
+                          isa::text_of(group), function_->name, isa::text_of(cta_group_)));
+    }
   }
 
   Module& module_;
@@ -426,6 +457,7 @@ private:
   bool has_calls_ = false;
   std::optional<FunctionIndex> index_; ///< created for the first call
   std::size_t table_targets_ = 0;      ///< of the current function
+  isa::Word cta_group_{};              ///< of its tcgen05 instructions
 };
 
 } // namespace

@@ -98,6 +98,15 @@ void AddressChecker::tensor(const Operand& o, const isa::Spelling& spelling) {
   }
 }
 
+void AddressChecker::tensor_memory(const Operand& o) {
+  const auto parts = o.kind == OperandKind::address ? function_->elements(o) : std::span<const Operand>{};
+  const bool is_register = parts.size() == 1 && parts[0].kind == OperandKind::reg && parts[0].component == 0;
+  const Type type = is_register ? function_->registers[parts[0].index].type : Type::none;
+  if (!isa::is_address(type) || isa::bits(type) != 32)
+    error(&o, fmt::format("'{}' expects an address of tensor memory in a 32-bit register, as [%r1], got {}",
+                          instruction_->opcode, described(*function_, parts.size() == 1 ? parts[0] : o)));
+}
+
 void AddressChecker::base(const Operand& base, const isa::Spelling& spelling) {
   if (base.kind == OperandKind::reg) {
     if (base.component != 0 || function_->registers[base.index].components != 1)

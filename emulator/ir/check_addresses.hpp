@@ -21,6 +21,8 @@ public:
   void address(const Operand& operand, const isa::Spelling& spelling);
   /// Checks [map, {x, y}]: a tensor map with its coordinates.
   void tensor(const Operand& operand, const isa::Spelling& spelling);
+  /// Checks [%r1+4]: an address of tensor memory.
+  void tensor_memory(const Operand& operand);
   /// Checks a variable whose address cvta converts to a generic address.
   void converted(const Operand& variable, const isa::Spelling& spelling);
   /// Checks the address of isspacep: 32 or 64 bits.

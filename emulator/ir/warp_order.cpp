@@ -33,6 +33,10 @@ bool shows_order(const isa::Spelling& s) {
   case Family::tensor_copy:
   case Family::tensor_map:
   case Family::launch_control:
+  case Family::tensor_allocation:
+  case Family::tensor_transfer:
+  case Family::tensor_copy_shared:
+  case Family::tensor_shift:
   case Family::sleep: return true;
   case Family::nothing: return s.entry->instruction_class == isa::InstructionClass::fence;
   default:

@@ -18,6 +18,7 @@
 //   "t2{4}"         a vector of four, each of them a source of the functor; from 1 to 8
 //   "+f32{n/2}"     a destination that is read, too; as many elements as half of the n of the shape m64n…k…
 //   "u16{d-2}"      as many elements as the dimensions of a tensor less two
+//   "=b32{r}"       as many elements as a transfer of its shape and .x number has (tcgen05.ld, tcgen05.st)
 //   "u32{4}/d"      a vector or, in its place, the descriptor of a matrix in shared memory
 //   "[]"            an address; "b32?" may be left out
 //   "#u32"          an immediate; "#u32:0-15" from 0 to 15; "#u32:24-256/8" a multiple of 8, too; "#u32:128" that one;
@@ -34,6 +35,7 @@
 //   "function", "any" the callee, which check_calls.cpp checks with all that follows; any operand (checked by the
 //                   family that decodes it)
 //   "[tensor]"      a tensor map with its coordinates
+//   "[taddr]"       an address of tensor memory: a register of 32 bits, perhaps with an offset
 //   "[tex]", "[surf]", "tex"  a texture or a surface with its coordinates; what follows it (ir/check_texture.hpp)
 #pragma once
 
@@ -48,6 +50,7 @@ enum class OperandClass : std::uint8_t {
   selection,
   address,
   tensor,
+  tensor_memory,
   label,
   table,
   function,
@@ -96,7 +99,7 @@ struct OperandSpec {
 };
 
 constexpr int kMaxOperands = 10;
-constexpr std::int8_t kHalfOfShape = -2, kQuarterOfShape = -4, kTensorOffsets = -10;
+constexpr std::int8_t kHalfOfShape = -2, kQuarterOfShape = -4, kTensorOffsets = -10, kRegistersOfTransfer = -20;
 
 struct OperandList {
   std::array<OperandSpec, kMaxOperands> items{};
@@ -172,6 +175,8 @@ constexpr OperandList parse_operands(std::string_view text) {
       o.elements = kQuarterOfShape, o.braces = true;
     else if (suffix("{d-2}"))
       o.elements = kTensorOffsets, o.braces = true;
+    else if (suffix("{r}"))
+      o.elements = kRegistersOfTransfer, o.braces = true;
     if (word.size() > 3 && word.ends_with('}')) { // {4}
       o.elements = static_cast<std::int8_t>(word[word.size() - 2] - '0');
       o.braces = true;
@@ -193,6 +198,8 @@ constexpr OperandList parse_operands(std::string_view text) {
       o.kind = OperandClass::address;
     else if (word == "[tensor]")
       o.kind = OperandClass::tensor;
+    else if (word == "[taddr]")
+      o.kind = OperandClass::tensor_memory;
     else if (word == "[tex]" || word == "[surf]" || word == "tex")
       o.kind = OperandClass::texture, o.surface = word == "[surf]";
     else if (word == "label")
@@ -250,12 +257,23 @@ constexpr int columns_of_shape(const Form& form) {
   return 0;
 }
 
+/// The registers of a transfer from or to tensor memory (9.7.16.8.3): its number times those of its shape.
+constexpr int registers_of_transfer(const Form& form) {
+  constexpr Word kNumbers[] = {Word::w_x1,  Word::w_x2,  Word::w_x4,  Word::w_x8,
+                               Word::w_x16, Word::w_x32, Word::w_x64, Word::w_x128};
+  const int each = form.has(Word::w_s16x256b) ? 4 : form.has(Word::w_s16x128b) ? 2 : 1;
+  for (int i = 0; i < 8; ++i)
+    if (form.has(kNumbers[i])) return each << i;
+  return 0;
+}
+
 /// The elements of a vector in braces.
 constexpr int element_count(const OperandSpec& operand, const Form& form) {
   switch (operand.elements) {
   case kHalfOfShape: return columns_of_shape(form) / 2;
   case kQuarterOfShape: return columns_of_shape(form) / 4;
   case kTensorOffsets: return tensor_dimensions(form) - 2;
+  case kRegistersOfTransfer: return registers_of_transfer(form);
   default: return operand.elements;
   }
 }

@@ -52,15 +52,20 @@ enum class Family : std::uint8_t {
   cluster_barrier,
   map_address,
   cta_rank,
-  matrix_transfer,   ///< ldmatrix, stmatrix
-  matrix_transpose,  ///< movmatrix
-  fragment_transfer, ///< wmma.load, wmma.store
-  matrix_multiply,   ///< mma, mma.sp, wmma.mma
-  group_multiply,    ///< wgmma.mma_async
-  group_order,       ///< wgmma.fence, commit_group, wait_group
-  tensor_copy,       ///< copies and reductions by tensor map
-  tensor_map,        ///< tensormap.replace, tensormap.cp_fenceproxy
-  launch_control     ///< clusterlaunchcontrol
+  matrix_transfer,    ///< ldmatrix, stmatrix
+  matrix_transpose,   ///< movmatrix
+  fragment_transfer,  ///< wmma.load, wmma.store
+  matrix_multiply,    ///< mma, mma.sp, wmma.mma
+  group_multiply,     ///< wgmma.mma_async
+  group_order,        ///< wgmma.fence, commit_group, wait_group
+  tensor_copy,        ///< copies and reductions by tensor map
+  tensor_map,         ///< tensormap.replace, tensormap.cp_fenceproxy
+  launch_control,     ///< clusterlaunchcontrol
+  tensor_allocation,  ///< tcgen05.alloc, dealloc, relinquish_alloc_permit
+  tensor_transfer,    ///< tcgen05.ld, tcgen05.st
+  tensor_order,       ///< tcgen05.wait, tcgen05.fence
+  tensor_copy_shared, ///< tcgen05.cp
+  tensor_shift        ///< tcgen05.shift
 };
 
 struct Entry {

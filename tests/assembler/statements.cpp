@@ -48,6 +48,7 @@ std::string operand(const isa::OperandSpec& spec, const isa::Form& form, int n) 
   switch (spec.kind) {
   case OperandClass::address: return address(form);
   case OperandClass::tensor: return tensor(form);
+  case OperandClass::tensor_memory: return "[%b32_8]";
   case OperandClass::label: return "label_0";
   case OperandClass::table: return "table_0";
   case OperandClass::function: return "device";

@@ -128,6 +128,7 @@ private:
     case OperandClass::tensor:
       return "[" + (names_.address.empty() ? "%rd0" : names_.address) + ", " +
              list_of(Type::b32, std::max(1, isa::tensor_coordinates(spelling_.form))) + "]";
+    case OperandClass::tensor_memory: return "[" + any(Type::b32) + "]";
     case OperandClass::label: return of(names_.labels, "END");
     case OperandClass::table: return "T";
     case OperandClass::function:

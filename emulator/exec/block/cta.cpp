@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/block/tensor_faults.hpp"
 #include "emulator/exec/state/schedule.hpp"
 
 #include <algorithm>
@@ -68,6 +69,7 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
   shared_memory_ = aligned_bytes(shared_bytes);
   shared = shared_memory_.get();
   set_local(program.local_bytes);
+  if (program.uses_tensor_memory) tensor_memory = std::make_unique<TensorMemory>();
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
     Warp* const slot = new (warps_.get() + i * warp_stride_) Warp();
     slot->cta = this;
@@ -129,6 +131,7 @@ void Cta::start(std::uint64_t n) {
   number = n;
   exited = false;
   mbarriers.clear();
+  if (tensor_memory) tensor_memory->reset();
   std::fill(groups.begin(), groups.end(), WarpGroup{});
   for (auto& arrived : arrived_) arrived.clear();
   const LaunchShape& shape = worker.launch.shape;
@@ -308,7 +311,8 @@ bool Cta::looked_at() {
 
 std::uint64_t Cta::memory_digest() const {
   const std::size_t of_all_threads = std::size_t{warp_count_} * kWarpSize * local_stride;
-  return digest({local, of_all_threads}, digest({shared, static_cast<std::size_t>(shared_bytes)}));
+  const std::uint64_t tensors = tensor_memory ? digest(tensor_memory->bytes()) : 0;
+  return digest({local, of_all_threads}, digest({shared, static_cast<std::size_t>(shared_bytes)}, tensors));
 }
 
 // Not inlined: next_ready() runs for each turn of a warp, and in the usual order needs few registers.
@@ -363,6 +367,7 @@ Cta::Progress Cta::run(std::int64_t budget) {
         report_deadlock();
         return Progress::trapped;
       }
+    if (stop_at_leak(*this)) return Progress::trapped;
     exited = true;
     if (worker.launch.tools.synccheck) check_arrivals();
     if (worker.shard) {

@@ -7,6 +7,7 @@
 #include "emulator/exec/block/warp_groups.hpp"
 #include "emulator/exec/block/worker.hpp"
 #include "emulator/exec/memory/guarded_memory.hpp"
+#include "emulator/exec/memory/tensor_memory.hpp"
 
 #include <set>
 
@@ -55,14 +56,15 @@ struct Cta {
   std::uint32_t position[3]{}; ///< %ctaid
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
-  std::byte* local = nullptr;        ///< of thread 0; thread i at i * local_stride
-  std::uint64_t local_bytes = 0;     ///< per thread: more than the program's after its stack has grown
-  std::uint64_t local_stride = 0;    ///< distance between the local memories of consecutive threads
-  std::vector<WarpGroup> groups;     ///< of four warps
-  std::set<std::uint64_t> mbarriers; ///< for synccheck: offsets of the valid ones
-  bool exited = false;               ///< all its warps have
-  Cluster* cluster = nullptr;        ///< the cluster of this CTA; usually it has no other CTA
-  std::uint32_t rank = 0;            ///< in the cluster
+  std::byte* local = nullptr;                  ///< of thread 0; thread i at i * local_stride
+  std::uint64_t local_bytes = 0;               ///< per thread: more than the program's after its stack has grown
+  std::uint64_t local_stride = 0;              ///< distance between the local memories of consecutive threads
+  std::vector<WarpGroup> groups;               ///< of four warps
+  std::set<std::uint64_t> mbarriers;           ///< for synccheck: offsets of the valid ones
+  std::unique_ptr<TensorMemory> tensor_memory; ///< of programs that use it
+  bool exited = false;                         ///< all its warps have
+  Cluster* cluster = nullptr;                  ///< the cluster of this CTA; usually it has no other CTA
+  std::uint32_t rank = 0;                      ///< in the cluster
 
 private:
   void set_local(std::uint64_t bytes);

@@ -294,6 +294,7 @@ void Decoder::instruction(std::uint32_t index) {
 }
 
 void Decoder::lower(const isa::Spelling& spelling) {
+  if (spelling.entry->opcode == "tcgen05") program_->uses_tensor_memory = true;
   switch (spelling.entry->family) {
   case isa::Family::lane:
     if (!move_vector(spelling)) lane(spelling);
@@ -343,6 +344,11 @@ void Decoder::lower(const isa::Spelling& spelling) {
   case isa::Family::tensor_copy: copy_by_tensor_map(spelling); break;
   case isa::Family::tensor_map: change_tensor_map(spelling); break;
   case isa::Family::launch_control: control_launch(spelling); break;
+  case isa::Family::tensor_allocation: allocate_tensor_memory(spelling); break;
+  case isa::Family::tensor_transfer: transfer_tensor(spelling); break;
+  case isa::Family::tensor_order: order_tensor(spelling); break;
+  case isa::Family::tensor_copy_shared: copy_to_tensor_memory(spelling); break;
+  case isa::Family::tensor_shift: shift_tensor(spelling); break;
   }
 }
 

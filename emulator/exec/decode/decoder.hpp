@@ -156,6 +156,14 @@ private:
   MatrixScales scales_of(const ir::Operand& data, const ir::Operand& selectors);
   void take_registers(const ir::Operand& operand, isa::Type type, bool written, std::array<std::uint32_t, 8>& rows);
 
+  // lower_tensor_memory.cpp
+  Op& emit_at(Handler handler, const ir::Operand& address);
+  void allocate_tensor_memory(const isa::Spelling& spelling);
+  void transfer_tensor(const isa::Spelling& spelling);
+  void order_tensor(const isa::Spelling& spelling);
+  void copy_to_tensor_memory(const isa::Spelling& spelling);
+  void shift_tensor(const isa::Spelling& spelling);
+
   // lower_control.cpp
   void branch();
   void count_branch(Op& op);

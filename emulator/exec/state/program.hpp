@@ -8,6 +8,7 @@
 #include "emulator/exec/state/kernel_code.hpp"
 #include "emulator/exec/state/matrix_site.hpp"
 #include "emulator/exec/state/tensor_site.hpp"
+#include "emulator/exec/state/tensor_transfer.hpp"
 #include "emulator/exec/state/texture_site.hpp"
 #include "emulator/exec/state/warp.hpp"
 #include "emulator/ir/block_dependence.hpp"
@@ -121,6 +122,8 @@ struct Program {
   std::deque<MatrixSite> matrices;
   std::deque<GroupSite> group_matrices;
   std::deque<TensorSite> tensors;
+  std::deque<TensorTransfer> tensor_transfers;
+  std::deque<SharedToTensor> tensor_copies;
   std::deque<FragmentTransfer> fragments;
   std::vector<CountedBlock> blocks;
   std::vector<std::uint32_t> guarded;       ///< instruction of each guard counter
@@ -141,6 +144,7 @@ struct Program {
   bool uses_heap = false;        ///< of the device: needs Launch::heap, Launch::device_runtime
   ir::BlockDependence block_dependence{};
   bool reductions_commute = false;                 ///< ir::reductions_commute()
+  bool uses_tensor_memory = false;                 ///< it has tcgen05
   bool cancels_blocks = false;                     ///< it has clusterlaunchcontrol.try_cancel
   std::vector<std::vector<const Op*>> jump_tables; ///< of brx.idx
   ir::Unwritten unwritten;                         ///< of a program for checkers: DecodeOptions::checked

@@ -34,7 +34,9 @@ struct Trap {
     invalid_copy,
     invalid_tensor_copy, ///< a GPU raises an illegal instruction
     invalid_group,       ///< an instruction of a warp group
-    async_hazard,        ///< a wait or fence of an asynchronous operation is missing
+    invalid_tensor_memory,
+    tensor_memory_leak, ///< columns are allocated when the block exits
+    async_hazard,       ///< a wait or fence of an asynchronous operation is missing
     out_of_memory
   } kind{};
   std::uint32_t instruction = 0;

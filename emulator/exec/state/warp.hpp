@@ -20,6 +20,8 @@ struct Op;
 struct MemorySite;
 struct MatrixSite;
 struct GroupSite;
+struct TensorTransfer;
+struct SharedToTensor;
 struct Cta;
 struct Worker;
 struct Paths;
@@ -37,10 +39,12 @@ struct Op {
   std::uint32_t extra = 0;       ///< by handler: index of a block or branch, ...
   std::int64_t imm = 0;          ///< by handler: address offset, steps of a block, ...
   union {
-    const Op* target = nullptr; ///< of a branch
-    const MemorySite* site;     ///< of a memory instruction
-    const MatrixSite* matrix;   ///< of a multiplication of matrices
-    const GroupSite* group;     ///< of a multiplication by a warp group
+    const Op* target = nullptr;     ///< of a branch
+    const MemorySite* site;         ///< of a memory instruction
+    const MatrixSite* matrix;       ///< of a multiplication of matrices
+    const GroupSite* group;         ///< of a multiplication by a warp group
+    const TensorTransfer* transfer; ///< of tensor memory, with registers
+    const SharedToTensor* copy;     ///< of shared to tensor memory
   };
 };
 static_assert(sizeof(Op) == 64);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulator/exec/matrix/tensor_descriptor.hpp"
+
+namespace warplens::exec {
+
+namespace {
+
+constexpr std::uint64_t kUnitBytes = 16, kRowsOfCore = 8;
+// Swizzling modes: none, 128 bytes by 32, 128, 64 and 32 bytes.
+constexpr std::uint32_t kNoSwizzle = 0, kSwizzle128By32 = 1, kSwizzle128 = 2, kSwizzle64 = 4, kSwizzle32 = 6;
+
+std::uint64_t span_of(std::uint32_t mode) {
+  switch (mode) {
+  case kSwizzle128By32:
+  case kSwizzle128: return 128;
+  case kSwizzle64: return 64;
+  case kSwizzle32: return 32;
+  default: return 0;
+  }
+}
+
+} // namespace
+
+TensorDescriptor::TensorDescriptor(std::uint64_t bits) {
+  const auto field = [&](int bit, int width) { return bits >> bit & ((std::uint64_t{1} << width) - 1); };
+  start_ = field(0, 14) * kUnitBytes, leading_ = field(16, 14) * kUnitBytes, stride_ = field(32, 14) * kUnitBytes;
+  base_offset_ = field(49, 3);
+  mode_ = static_cast<std::uint32_t>(field(61, 3));
+  if (field(46, 3) != 1)
+    fault_ = "its bits 46 to 48 must be 1";
+  else if (field(53, 8) != 0)
+    fault_ = "its bits 53 to 60 must be 0";
+  else if (field(52, 1) != 0)
+    fault_ = "absolute leading dimensions (bit 52) are not supported";
+  else if (mode_ != kNoSwizzle && span_of(mode_) == 0)
+    fault_ = "its swizzling mode (bits 61 to 63) must be 0, 1, 2, 4 or 6";
+}
+
+std::uint64_t TensorDescriptor::swizzled(std::uint64_t at) const {
+  if (mode_ == kNoSwizzle) return at;
+  if (mode_ == kSwizzle128By32) return at ^ (((at >> 7) - base_offset_) & 3) * (2 * kUnitBytes);
+  return at ^ (((at >> 7) - base_offset_) * kUnitBytes & (span_of(mode_) - kUnitBytes));
+}
+
+std::uint64_t TensorDescriptor::unit(std::uint32_t row, std::uint32_t along) const {
+  const std::uint64_t span = span_of(mode_);
+  const std::uint64_t in_core = row % kRowsOfCore * (span == 0 ? kUnitBytes : span);
+  return swizzled(start_ + in_core + row / kRowsOfCore * stride_ + along * (span == 0 ? leading_ : kUnitBytes));
+}
+
+} // namespace warplens::exec
