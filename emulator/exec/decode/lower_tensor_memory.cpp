@@ -39,18 +39,18 @@ void Decoder::allocate_tensor_memory(const isa::Spelling& spelling) {
 }
 
 void Decoder::transfer_tensor(const isa::Spelling& spelling) {
-  using Shape = TensorTransfer::Shape;
+  using Layout = TensorTransfer::Shape;
   using Reduction = TensorTransfer::Reduction;
   const auto operands = function_.operands(*current_);
   const auto has = [&](Word word) { return spelling.has(word); };
   const bool loads = has(Word::w_ld), reduces = has(Word::w_red), two = has(Word::w_s16x32bx2);
   const std::size_t where = !loads ? 0 : reduces ? 2 : 1, data = loads ? 0 : operands.size() - 1;
   TensorTransfer& t = program_->tensor_transfers.emplace_back();
-  t.shape = two                     ? Shape::two_of_x32b
-            : has(Word::w_s16x64b)  ? Shape::x64b
-            : has(Word::w_s16x128b) ? Shape::x128b
-            : has(Word::w_s16x256b) ? Shape::x256b
-                                    : Shape::x32b;
+  t.shape = two                     ? Layout::two_of_x32b
+            : has(Word::w_s16x64b)  ? Layout::x64b
+            : has(Word::w_s16x128b) ? Layout::x128b
+            : has(Word::w_s16x256b) ? Layout::x256b
+                                    : Layout::x32b;
   t.halves = has(Word::w_pack_16b) || has(Word::w_unpack_16b);
   t.lanes = has(Word::w_s32x32b) ? 32 : 16;
   if (two) t.second = static_cast<std::uint32_t>(constant_value(operands[where + 1], Type::u32));
@@ -80,16 +80,16 @@ void Decoder::order_tensor(const isa::Spelling& spelling) {
 void Decoder::copy_to_tensor_memory(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const auto has = [&](Word word) { return spelling.has(word); };
-  TensorCopy& c = program_->tensor_copies.emplace_back();
+  SharedToTensor& c = program_->tensor_copies.emplace_back();
   c.rows = has(Word::w_s4x256b) ? 4 : has(Word::w_s32x128b) ? 32 : has(Word::w_s64x128b) ? 64 : 128;
   c.columns = has(Word::w_s128x256b) || has(Word::w_s4x256b) ? 8 : 4;
   if (has(Word::w_s4x256b)) c.step = kWarpSize;
   if (has(Word::w_warpx4)) c.copies = 4, c.first = {0, 32, 64, 96};
   if (has(Word::w_warpx2_02_13)) c.copies = 2, c.first = {0, 64};
   if (has(Word::w_warpx2_01_23)) c.copies = 2, c.first = {0, 32}, c.split = true;
-  c.packed = has(Word::w_b6x16_p32)   ? TensorCopy::Packed::six
-             : has(Word::w_b4x16_p64) ? TensorCopy::Packed::four
-                                      : TensorCopy::Packed::none;
+  c.packed = has(Word::w_b6x16_p32)   ? SharedToTensor::Packed::six
+             : has(Word::w_b4x16_p64) ? SharedToTensor::Packed::four
+                                      : SharedToTensor::Packed::none;
   c.pair = has(Word::w_cta_group_2);
   const std::uint32_t descriptor = source(operands[1], Type::b64, false);
   Op& op = emit_at(tensor_copy_shared, operands[0]);

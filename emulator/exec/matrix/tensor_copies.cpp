@@ -32,14 +32,15 @@ Blocks blocks_of(const Op* op, Warp* warp, int lane, bool pair) {
 }
 
 /// Returns false if a unit is not in the shared memory of the block.
-bool copy_rows(const TensorCopy& c, const TensorDescriptor& from, const Cta& cta, TensorAddress to) {
+bool copy_rows(const SharedToTensor& c, const TensorDescriptor& from, const Cta& cta, TensorAddress to) {
   for (std::uint32_t r = 0; r < c.rows; ++r)
     for (std::uint32_t u = 0; u < c.columns / kWordsOfUnit; ++u) {
       const std::uint64_t at = from.unit(r, u);
       if (at > cta.shared_bytes || cta.shared_bytes - at < kCopiedUnit) return false;
       std::byte unit[kCopiedUnit];
       std::memcpy(unit, cta.shared + at, kCopiedUnit);
-      if (c.packed != TensorCopy::Packed::none) unpack_numbers(c.packed == TensorCopy::Packed::six ? 6 : 4, unit);
+      if (c.packed != SharedToTensor::Packed::none)
+        unpack_numbers(c.packed == SharedToTensor::Packed::six ? 6 : 4, unit);
       for (std::uint32_t i = 0; i < c.copies; ++i)
         std::memcpy(cta.tensor_memory->lane(to.lane + c.lane(r, i)) + to.column + u * kWordsOfUnit, unit, kCopiedUnit);
     }
@@ -47,7 +48,7 @@ bool copy_rows(const TensorCopy& c, const TensorDescriptor& from, const Cta& cta
 }
 
 bool copy_by(const Op* op, Warp* warp, int lane) {
-  const TensorCopy& c = *op->copy;
+  const SharedToTensor& c = *op->copy;
   const Mask one = Mask{1} << lane;
   const std::uint32_t address = address_in_lane(op, warp, lane);
   const std::uint64_t bits = row<std::uint64_t>(warp, op->src[1])[lane];

@@ -124,7 +124,7 @@ struct Program {
   std::deque<GroupSite> group_matrices;
   std::deque<TensorSite> tensors;
   std::deque<TensorTransfer> tensor_transfers;
-  std::deque<TensorCopy> tensor_copies;
+  std::deque<SharedToTensor> tensor_copies;
   std::deque<TensorProductSite> tensor_products;
   std::deque<FragmentTransfer> fragments;
   std::vector<CountedBlock> blocks;

@@ -33,7 +33,7 @@ struct TensorTransfer {
 };
 
 /// tcgen05.cp: rows of shared memory to lanes.
-struct TensorCopy {
+struct SharedToTensor {
   enum class Packed : std::uint8_t { none, six, four };
 
   std::uint32_t rows = 0, columns = 0;

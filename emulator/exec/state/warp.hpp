@@ -21,7 +21,7 @@ struct MemorySite;
 struct MatrixSite;
 struct GroupSite;
 struct TensorTransfer;
-struct TensorCopy;
+struct SharedToTensor;
 struct TensorProductSite;
 struct Cta;
 struct Worker;
@@ -45,7 +45,7 @@ struct Op {
     const MatrixSite* matrix;         ///< of a multiplication of matrices
     const GroupSite* group;           ///< of a multiplication by a warp group
     const TensorTransfer* transfer;   ///< of tensor memory, with registers
-    const TensorCopy* copy;           ///< of shared to tensor memory
+    const SharedToTensor* copy;       ///< of shared to tensor memory
     const TensorProductSite* product; ///< of a multiplication with tensor memory
   };
 };
