@@ -237,8 +237,8 @@ void expect_trap(const TensorForm& form, const std::string& part) {
 TEST(TensorMultiply, InvalidInstructionDescriptors) {
   const std::string f16 = kOne + ".kind::f16";
   expect_trap({.words = f16, .m = 32}, "M = 32 is not possible");
-  expect_trap({.words = f16, .m = 256}, "M = 256 is not possible");
-  expect_trap({.words = f16, .n = 0}, "N = 0 is not possible with M = 128");
+  expect_trap({.words = f16, .before = "add.u32 %r22, %r22, 0x08000000;\n"}, "M = 256 is not possible");
+  expect_trap({.words = f16, .before = "and.b32 %r22, %r22, 0xff81ffff;\n"}, "N = 0 is not possible with M = 128");
   expect_trap({.words = f16, .before = "or.b32 %r22, %r22, 0x40;\n"}, "is invalid for .kind::f16: its bit 6 must be 0");
   expect_trap({.words = f16, .before = "or.b32 %r22, %r22, 4;\n"}, "says that A is sparse");
   expect_trap({.words = f16, .before = "or.b32 %r22, %r22, 8;\n"}, "saturation");

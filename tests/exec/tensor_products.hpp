@@ -58,7 +58,7 @@ public:
 
 private:
   static constexpr int kSharedWords = 6144, kLanes = 128, kColumns = 512;
-  static constexpr int kB = 8192;                                                     ///< byte in shared memory
+  static constexpr int kB = 16384;                                                    ///< byte in shared memory
   static constexpr int kA = 256, kMetadata = 272, kScalesOfA = 280, kScalesOfB = 288; ///< columns
   struct Block {
     std::vector<std::uint32_t> shared = std::vector<std::uint32_t>(kSharedWords), tensor;
