@@ -287,9 +287,9 @@ private:
       error(&o,
             fmt::format("'{}' expects a vector of {}, got {} elements", instruction_->opcode, wanted, elements.size()));
     OperandSpec each = spec;
-    const bool numbers =
-        std::all_of(elements.begin(), elements.end(), [](const Operand& e) { return e.kind == OperandKind::integer; });
-    if (spelling.entry->family == Family::tensor_transfer && numbers)
+    const bool has_register =
+        std::any_of(elements.begin(), elements.end(), [](const Operand& e) { return e.kind == OperandKind::reg; });
+    if (spelling.entry->family == Family::tensor_transfer && !has_register)
       error(&o, fmt::format("'{}' expects at least one register", instruction_->opcode));
     const bool sinks = spelling.entry->family != Family::tensor_transfer && (!spec.braces || spec.destination);
     for (const Operand& e : elements) {

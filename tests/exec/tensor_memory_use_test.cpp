@@ -14,8 +14,9 @@ std::string trap_of(const std::string& body, const How& how = {}) { return run_k
   } while (false)
 
 TEST(UseOfTensorMemory, BeforeItsAllocation) {
-  EXPECT_TRAP(trap_of("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%t0}, [%r11+64];\n"),
-              "invalid use of tensor memory: the access at 0x40 is in column 64, which were not all allocated");
+  EXPECT_TRAP(
+      trap_of("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%t0}, [%r11+64];\n"),
+      "invalid use of tensor memory: the access at 0x40 is in column 64, which tcgen05.alloc has not allocated");
   EXPECT_TRAP(trap_of("tcgen05.st.sync.aligned.32x32b.x2.b32 [%r11+63], {%t0, %t1};\n"), "is in columns 63 to 64");
   EXPECT_TRAP(trap_of("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%t0}, [%r11+512];\n"), "but there are only 512");
   EXPECT_TRAP(trap_of("tcgen05.ld.sync.aligned.16x32bx2.x1.b32 {%t0}, [%r11], 64;\n"), "the access at 0x40");
@@ -27,7 +28,7 @@ TEST(UseOfTensorMemory, AfterItsRelease) {
                                         "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 32;\n"
                                         "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%t0}, [%r10];\nret;"))
                   .trap,
-              "is in column 0, which were released by tcgen05.dealloc");
+              "is in column 0, which tcgen05.dealloc has released");
 }
 
 TEST(UseOfTensorMemory, MustBeReleased) {
@@ -79,6 +80,34 @@ TEST(UseOfTensorMemory, WrongAllocations) {
               "invalid __shared__ write of size 4 bytes");
 }
 
+std::string trap_of_copy(const std::string& address, const std::string& descriptor) {
+  return run_kernel(
+             tensor_kernel("add.u32 %r20, %r10, " + address + "; mov.b64 %rd10, " + descriptor +
+                               "; setp.eq.u32 %p1, %r1, 7;\n@%p1 tcgen05.cp.cta_group::1.128x128b [%r20], %rd10;\n",
+                           64, ".shared .align 1024 .b8 s[4096];\n"))
+      .trap;
+}
+
+TEST(UseOfTensorMemory, ForgedDescriptors) {
+  EXPECT_EQ(trap_of_copy("0", "0x400800000000"), "");
+  EXPECT_TRAP(trap_of_copy("0", "0x400800000fff"),
+              "the descriptor 0x400800000fff reaches beyond the 4112 bytes of shared");
+  EXPECT_TRAP(trap_of_copy("0", "0x401000000000"), "reaches beyond");
+  EXPECT_TRAP(trap_of_copy("0", "0x000800000000"), "is invalid: its bits 46 to 48 must be 1");
+  EXPECT_TRAP(trap_of_copy("0", "0x6000400800000000"), "its swizzling mode (bits 61 to 63) must be 0, 1, 2, 4 or 6");
+  EXPECT_TRAP(trap_of_copy("0", "0x0020400800000000"), "its bits 53 to 60 must be 0");
+  EXPECT_TRAP(trap_of_copy("0", "0x0010400800000000"), "absolute leading dimensions");
+  EXPECT_TRAP(trap_of_copy("61", "0x400800000000"), "the destination at 0x3d is in columns 61 to 64");
+  EXPECT_TRAP(trap_of_copy("0x200000", "0x400800000000"), "is in lanes 32 to 159, but there are only 128");
+  EXPECT_TRAP(trap_of_copy("0", "0"), "by thread (7,0,0) in block (0,0,0)");
+}
+
+TEST(UseOfTensorMemory, WrongShifts) {
+  EXPECT_TRAP(trap_of("add.u32 %r20, %r10, 0x100000; tcgen05.shift.cta_group::1.down [%r20];\n"),
+              "the lane of 0x100000 must be a multiple of 32");
+  EXPECT_TRAP(trap_of("tcgen05.shift.cta_group::1.down [%r10+57];\n"), "the matrix at 0x39 is in columns 57 to 64");
+}
+
 // Three warps want 256 columns each.
 TEST(UseOfTensorMemory, AllocationsWaitForReleases) {
   const std::string body = "shl.b32 %r20, %r13, 2; mov.u32 %r21, places; add.u32 %r20, %r20, %r21;\n"
@@ -114,6 +143,23 @@ TEST(UseOfTensorMemory, BlocksOfAPairAllocateTogether) {
   const Ran ran = run_kernel(pair_program(body), {.blocks = 4, .cluster = 2});
   ASSERT_EQ(ran.trap, "");
   for (std::uint32_t i = 0; i < 128; ++i) EXPECT_EQ(ran.words[i], i + 5);
+}
+
+// Thread 0 of block 0 copies for both blocks, of each its own words; block 1 then shifts both.
+TEST(UseOfTensorMemory, BlocksOfAPairCopyTogether) {
+  const std::string meet = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
+  const std::string body =
+      "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [place], 32;\nld.shared.u32 %r10, [place];\n"
+      "mov.u32 %r20, s; shl.b32 %r21, %r1, 4; add.u32 %r21, %r21, %r20; st.shared.v4.u32 [%r21], {%r2, %r2, %r2, "
+      "%r2};\n"
+      "mov.b64 %rd10, 0x400800000000; shr.u32 %r21, %r20, 4; cvt.u64.u32 %rd11, %r21; or.b64 %rd10, %rd10, %rd11;\n" +
+      meet + "setp.eq.u32 %p1, %r2, 0;\n@%p1 tcgen05.cp.cta_group::2.32x128b.warpx4 [%r10], %rd10;\n" + meet +
+      "setp.eq.u32 %p1, %r2, 32;\n@%p1 tcgen05.shift.cta_group::2.down [%r10];\n" + meet +
+      "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%t1}, [%r10+3]; st.global.u32 [%rd2], %t1;\n"
+      "tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r10, 32;\nret;";
+  const Ran ran = run_kernel(pair_program(body), {.blocks = 2, .cluster = 2});
+  ASSERT_EQ(ran.trap, "");
+  for (std::uint32_t i = 0; i < 64; ++i) EXPECT_EQ(ran.words[i], i % 32 == 0 ? i : i - 1) << i;
 }
 
 TEST(UseOfTensorMemory, WrongPairs) {

@@ -22,8 +22,8 @@ std::string columns_from(std::uint32_t column, std::uint32_t columns) {
 
 const char* why_not(TensorMemory::State state) {
   switch (state) {
-  case TensorMemory::State::released: return "which were released by tcgen05.dealloc";
-  case TensorMemory::State::never_allocated: return "which were not all allocated by tcgen05.alloc";
+  case TensorMemory::State::released: return "which tcgen05.dealloc has released";
+  case TensorMemory::State::never_allocated: return "which tcgen05.alloc has not allocated";
   default: return "but there are only 512";
   }
 }
