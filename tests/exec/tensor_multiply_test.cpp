@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tcgen05.mma computes the plain product in all shapes, types and layouts of 9.7.16.10, and wrong uses stop the kernel.
+#include "tests/exec/tensor_kernels.hpp"
 #include "tests/exec/tensor_products.hpp"
 
 namespace warplens::tests {
@@ -71,6 +72,12 @@ TEST(TensorMultiply, OtherTypes) {
   expect_product({.words = kOne + ".kind::f8f6f4", .a = "e4m3", .b = "e5m2", .d = "f16", .k = 32});
 }
 
+TEST(TensorMultiply, IntegersSaturate) {
+  for (const int base : {0x7ffffff0, -0x7ffffff0})
+    expect_product(
+        {.words = kOne + ".kind::i8", .a = "s8", .b = "s8", .d = "s32", .k = 32, .d_base = base, .more_bits = 8});
+}
+
 TEST(TensorMultiply, Negated) {
   expect_product({.words = kOne + ".kind::f16", .negate_a = true});
   expect_product({.words = kOne + ".kind::tf32", .a = "tf32", .b = "tf32", .k = 8, .negate_b = true});
@@ -97,6 +104,11 @@ TEST(TensorMultiply, Sparse) {
                     .k = 64,
                     .a_in_tensor_memory = a_in_tensor_memory});
   }
+}
+
+TEST(TensorMultiply, SparsitySelectors) {
+  expect_product({.words = ".sp" + kOne + ".kind::f16", .k = 32, .more_bits = 1});
+  expect_product({.words = ".sp" + kOne + ".kind::tf32", .a = "tf32", .b = "tf32", .k = 16, .more_bits = 1});
 }
 
 TEST(TensorMultiply, StationaryWeights) {
@@ -286,6 +298,46 @@ TEST(TensorMultiply, PlacesInTensorMemory) {
               "A begins at lane 0, but D at lane 16");
   expect_trap({.words = ".ws" + kOne + ".kind::f16", .operands = ", 0x0100000000000000"},
               "it shifts by 1 columns, more than 0");
+}
+
+std::string commit_kernel(const std::string& before, const std::string& commit, const std::string& after = "") {
+  return tensor_program(
+      "mov.u32 %r20, b; mov.u32 %r22, %ctaid.x; setp.eq.u32 %p1, %r1, 0; setp.eq.and.u32 %p2, %r22, 0, %p1;\n" +
+          before + "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n@%p2 " + commit + after +
+          "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
+          "mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r20], 0; selp.u32 %r21, 1, 0, %p3; st.global.u32 [%rd2], "
+          "%r21; ret;",
+      ".shared .align 8 .b64 b;\n");
+}
+
+TEST(TensorCommit, ArrivesOnce) {
+  const std::string init = "@%p1 mbarrier.init.shared::cta.b64 [%r20], 2;\n";
+  const std::string commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r20];\n";
+  EXPECT_EQ(run_kernel(commit_kernel(init, commit)).words[0], 0u);
+  const Ran ran = run_kernel(commit_kernel(init, commit, "@%p2 " + commit));
+  EXPECT_EQ(ran.trap, "");
+  EXPECT_EQ(ran.words[0], 1u);
+}
+
+TEST(TensorCommit, ArrivesInTheBlocksOfAMask) {
+  const std::string init = "mov.b16 %h1, 6; @%p1 mbarrier.init.shared::cta.b64 [%r20], 1;\n";
+  const std::string commit =
+      "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r20], %h1;\n";
+  const Ran ran = run_kernel(commit_kernel(init, commit), {.blocks = 4, .cluster = 4});
+  ASSERT_EQ(ran.trap, "");
+  for (const std::size_t block : {0u, 1u, 2u, 3u}) EXPECT_EQ(ran.words[32 * block], block == 1 || block == 2 ? 1u : 0u);
+  EXPECT_NE(run_kernel(commit_kernel(init, commit), {.blocks = 2, .cluster = 2}).trap.find("the mask names blocks"),
+            std::string::npos);
+}
+
+TEST(TensorCommit, NeedsAnMbarrier) {
+  const std::string commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%rd10];\n";
+  const std::string address = "mov.u64 %rd10, b; cvta.shared.u64 %rd10, %rd10;\n";
+  EXPECT_NE(run_kernel(commit_kernel(address, commit)).trap.find("no initialised mbarrier"), std::string::npos);
+  EXPECT_NE(run_kernel(commit_kernel("mov.u64 %rd10, %rd1;\n", commit)).trap.find("must be in shared memory"),
+            std::string::npos);
+  const std::string one = "@%p1 mbarrier.init.shared::cta.b64 [%r20], 1; add.u64 %rd10, %rd10, 4;\n";
+  EXPECT_NE(run_kernel(commit_kernel(address + one, commit)).trap.find("misaligned"), std::string::npos);
 }
 
 } // namespace

@@ -153,8 +153,8 @@ void TensorProductTest::put_a(int block, int row, const std::vector<int>& kept,
         put_bits(&word(block, lane, kMetadata), 4 * g, 4, metadata[static_cast<std::size_t>(g)]);
       } else { // of 16 rows, the halves of K are in eight lanes each
         const std::uint32_t of = lane / 16 * 16 + lane % 8 + 8 * static_cast<std::uint32_t>(g / 4);
-        put_bits(&word(block, of, kMetadata), static_cast<int>(lane % 16 / 8) * 16 + g % 4 * 4, 4,
-                 metadata[static_cast<std::size_t>(g)]);
+        put_bits(&word(block, of, kMetadata + static_cast<int>(form_.more_bits & 3)),
+                 static_cast<int>(lane % 16 / 8) * 16 + g % 4 * 4, 4, metadata[static_cast<std::size_t>(g)]);
       }
     }
 }
@@ -195,7 +195,7 @@ void TensorProductTest::fill() {
   d_.assign(static_cast<std::size_t>(m), std::vector<double>(static_cast<std::size_t>(form_.n)));
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < form_.n; ++j) {
-      const int value = any(-8, 8);
+      const int value = form_.d_base + any(-8, 8);
       d_[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] = value;
       const auto [lane, column] = place_of_d(i % rows(), j);
       word(i / rows(), lane, column) = form_.d == "s32"   ? static_cast<std::uint32_t>(value)
@@ -347,7 +347,7 @@ std::string TensorProductTest::differences() const {
       const auto [lane, column] = place_of_d(i % rows(), j);
       if ((form_.masked_lanes[static_cast<std::size_t>(block * 4) + lane / 32] >> lane % 32 & 1) != 0) continue;
       expected[(static_cast<std::size_t>(block) * kLanes + lane) * kColumns + static_cast<std::size_t>(column)] =
-          form_.d == "s32"   ? static_cast<std::uint32_t>(static_cast<std::int32_t>(sum))
+          form_.d == "s32" ? static_cast<std::uint32_t>(static_cast<std::int32_t>(std::clamp(sum, -0x1p31, 0x1p31 - 1)))
           : form_.d == "f16" ? half_code(sum)
                              : std::bit_cast<std::uint32_t>(static_cast<float>(sum) + 0.0f);
     }

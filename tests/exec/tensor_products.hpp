@@ -31,6 +31,7 @@ struct TensorForm {
   bool masks_lanes = false;
   bool scales_with_fraction = false;
   std::uint32_t more_bits = 0; ///< of the instruction descriptor
+  int d_base = 0;              ///< about which D is
   std::uint32_t d_lane = 0;    ///< where D, A and the metadata begin
   std::string before = {};     ///< statements: %r20 D, %r21 A, %r22 the descriptor, %rd10 and %rd11 those of A and B
 
