@@ -75,7 +75,7 @@ TEST(TensorMultiply, OtherTypes) {
 TEST(TensorMultiply, IntegersSaturate) {
   for (const int base : {0x7ffffff0, -0x7ffffff0})
     expect_product(
-        {.words = kOne + ".kind::i8", .a = "s8", .b = "s8", .d = "s32", .k = 32, .d_base = base, .more_bits = 8});
+        {.words = kOne + ".kind::i8", .a = "s8", .b = "s8", .d = "s32", .k = 32, .more_bits = 8, .d_base = base});
 }
 
 TEST(TensorMultiply, Negated) {

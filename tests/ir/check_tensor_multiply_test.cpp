@@ -84,7 +84,6 @@ constexpr const char* kRefused[] = {
     "tcgen05.mma.ws.cta_group::1.kind::f16.ashift [%r1], [%r3], %rd2, %r2, %p1;",
     "tcgen05.mma.ws.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, {%r3,%r4,%r5,%r6}, %p1;",
     "tcgen05.mma.ws.cta_group::1.kind::mxf8f6f4.block_scale [%r1], %rd1, %rd2, %r2, [%r3], [%r4], %p1;",
-    "tcgen05.mma.sp.ws.cta_group::1.kind::i8 [%r1], %rd1, %rd2, [%r3], %r2, %p1;",
     "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cta.b64 [%r1];",
     "tcgen05.commit.cta_group::2.mbarrier::arrive::one.multicast::cluster.b64 [%rd1];",
     "tcgen05.commit.cta_group::2.mbarrier::arrive::one.multicast::cluster.b64 [%rd1], 3;",
