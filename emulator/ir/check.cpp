@@ -443,7 +443,7 @@ private:
 
   // All tcgen05 instructions of a function have the same .cta_group.
   void cta_group(const isa::Spelling& spelling) {
-    if (spelling.entry->opcode != "tcgen05") return;
+    if (spelling.entry->family == Family::tensor_copy) return; // of tensor maps
     for (const isa::Word group : {isa::Word::w_cta_group_1, isa::Word::w_cta_group_2}) {
       if (!spelling.has(group)) continue;
       if (cta_group_ == isa::Word::none) cta_group_ = group;

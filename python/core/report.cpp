@@ -43,6 +43,7 @@ std::string_view trap_kind(exec::Trap::Kind kind) {
   case Trap::invalid_tensor_copy: return "invalid_tensor_copy";
   case Trap::invalid_group: return "invalid_group";
   case Trap::invalid_tensor_memory: return "invalid_tensor_memory";
+  case Trap::tensor_memory_leak: return "tensor_memory_leak";
   case Trap::async_hazard: return "async_hazard";
   case Trap::out_of_memory: return "out_of_memory";
   }

@@ -82,7 +82,7 @@ TEST(UseOfTensorMemory, WrongAllocations) {
 
 std::string trap_of_copy(const std::string& address, const std::string& descriptor) {
   return run_kernel(
-             tensor_kernel("add.u32 %r20, %r10, " + address + "; mov.b64 %rd10, " + descriptor +
+             tensor_kernel("mov.u32 %r21, s; add.u32 %r20, %r10, " + address + "; mov.b64 %rd10, " + descriptor +
                                "; setp.eq.u32 %p1, %r1, 7;\n@%p1 tcgen05.cp.cta_group::1.128x128b [%r20], %rd10;\n",
                            64, ".shared .align 1024 .b8 s[4096];\n"))
       .trap;
@@ -92,7 +92,7 @@ TEST(UseOfTensorMemory, ForgedDescriptors) {
   EXPECT_EQ(trap_of_copy("0", "0x400800000000"), "");
   EXPECT_TRAP(trap_of_copy("0", "0x400800000fff"),
               "the descriptor 0x400800000fff reaches beyond the 4112 bytes of shared");
-  EXPECT_TRAP(trap_of_copy("0", "0x401000000000"), "reaches beyond");
+  EXPECT_TRAP(trap_of_copy("0", "0x402000000000"), "reaches beyond");
   EXPECT_TRAP(trap_of_copy("0", "0x000800000000"), "is invalid: its bits 46 to 48 must be 1");
   EXPECT_TRAP(trap_of_copy("0", "0x6000400800000000"), "its swizzling mode (bits 61 to 63) must be 0, 1, 2, 4 or 6");
   EXPECT_TRAP(trap_of_copy("0", "0x0020400800000000"), "its bits 53 to 60 must be 0");
@@ -125,7 +125,7 @@ TEST(UseOfTensorMemory, AllocationsWaitForReleases) {
 TEST(UseOfTensorMemory, AWaitWithoutEndIsADeadlock) {
   const std::string body = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [place], 512;\n"
                            "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [place], 32;\nret;";
-  EXPECT_TRAP(run_kernel(tensor_program(body)).trap, "deadlock");
+  EXPECT_TRAP(run_kernel(tensor_program(body)).trap, "warp 0 lanes 0-31 wait for columns of tensor memory (line ");
 }
 
 std::string pair_program(const std::string& body) {

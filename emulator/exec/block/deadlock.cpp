@@ -41,6 +41,12 @@ public:
   }
 
 private:
+  [[nodiscard]] bool allocates_tensor_memory(const Op* op) const {
+    const ir::Instruction& at = cta_.program.function->instructions[op->instruction];
+    return at.form != ir::kNone &&
+           cta_.program.module->spellings[at.form].entry->family == isa::Family::tensor_allocation;
+  }
+
   [[nodiscard]] std::uint32_t line(const Op* op) const {
     return cta_.program.function->instructions[op->instruction].where.line;
   }
@@ -95,6 +101,10 @@ private:
       return enter(warp, path.mask, path.next,
                    fmt::format("{} of block {} of the cluster {} at the cluster barrier (line {})",
                                who(warp, path.mask), cta_.rank, verb(path.mask, "wait"), line(path.next)));
+    if (allocates_tensor_memory(path.next))
+      return enter(warp, path.mask, path.next,
+                   fmt::format("{} {} for columns of tensor memory (line {})", who(warp, path.mask),
+                               verb(path.mask, "wait"), line(path.next)));
     constexpr int kLongest = 10'000; // instructions
     const std::optional<Trap> trap = cta_.worker.trap;
     ToolFindings findings = cta_.worker.findings;

@@ -76,7 +76,7 @@ bool stop_at_leak(Cta& cta) {
   if (!cta.tensor_memory || cta.tensor_memory->allocations().empty()) return false;
   const TensorMemory::Allocation& a = cta.tensor_memory->allocations().front();
   Trap trap;
-  trap.kind = Trap::Kind::invalid_tensor_memory;
+  trap.kind = Trap::Kind::tensor_memory_leak;
   trap.instruction = a.origin.instruction;
   trap.cta = cta.number;
   trap.thread = a.origin.thread;

@@ -56,6 +56,8 @@ void Decoder::transfer_tensor(const isa::Spelling& spelling) {
   if (two) t.second = static_cast<std::uint32_t>(constant_value(operands[where + 1], Type::u32));
   for (const ir::Operand& element : function_.elements(operands[data]))
     t.rows.push_back(loads ? destination(element, Type::b32, false) : source(element, Type::b32, false));
+  for (std::uint32_t r = 0; r < t.rows.size(); ++r)
+    for (std::uint32_t thread = 0; thread < kWarpSize; ++thread) t.places.push_back(t.place(r, thread));
   const std::uint32_t words = static_cast<std::uint32_t>(t.rows.size()) * kWarpSize / (two ? 32 : t.lanes);
   t.columns = t.halves ? 2 * words : words;
   if (reduces) {

@@ -114,6 +114,7 @@ std::string what(const Trap& trap, const Launch& launch) {
   case Trap::Kind::invalid_texture: return fmt::format("invalid texture access: {}", trap.detail);
   case Trap::Kind::invalid_mbarrier: return fmt::format("invalid use of an mbarrier: {}", trap.detail);
   case Trap::Kind::invalid_group: return fmt::format("invalid use of a warp group: {}", trap.detail);
+  case Trap::Kind::tensor_memory_leak: return fmt::format("tensor memory not completely released: {}", trap.detail);
   case Trap::Kind::invalid_tensor_memory: return fmt::format("invalid use of tensor memory: {}", trap.detail);
   case Trap::Kind::async_hazard: return trap.detail;
   case Trap::Kind::invalid_tensor_copy: return fmt::format("invalid copy by tensor map: {}", trap.detail);

@@ -50,10 +50,10 @@ bool find_access(const Op* op, Warp* warp, TensorAccess& access) {
 /// Calls `move` with the register and its place, for each register and thread.
 template <class Move> void each_word(const Op* op, Warp* warp, const TensorAccess& access, Move move) {
   const TensorTransfer& t = *op->transfer;
-  for (std::uint32_t r = 0; r < t.rows.size(); ++r) {
-    auto* const registers = row<std::uint32_t>(warp, t.rows[r]);
-    for (std::uint32_t thread = 0; thread < kWarpSize; ++thread)
-      move(registers[thread], access.begin[thread / 16] + t.place(r, thread));
+  const std::uint32_t* place = t.places.data();
+  for (const std::uint32_t of : t.rows) {
+    auto* const registers = row<std::uint32_t>(warp, of);
+    for (int thread = 0; thread < kWarpSize; ++thread) move(registers[thread], access.begin[thread / 16] + *place++);
   }
 }
 

@@ -23,6 +23,7 @@ struct TensorTransfer {
   std::uint32_t lanes = 32, columns = 0; ///< columns: of each access
   std::uint32_t second = 0;              ///< two_of_x32b: the distance of the second access in addresses
   std::vector<std::uint32_t> rows;       ///< of the registers
+  std::vector<std::uint32_t> places;     ///< place() of each register, thread by thread
   Reduction reduction{};
   bool greatest = false, absolute = false, passes_nan = false;
   std::uint32_t result = 0; ///< row of the reduction

@@ -35,7 +35,8 @@ struct Trap {
     invalid_tensor_copy, ///< a GPU raises an illegal instruction
     invalid_group,       ///< an instruction of a warp group
     invalid_tensor_memory,
-    async_hazard, ///< a wait or fence of an asynchronous operation is missing
+    tensor_memory_leak, ///< columns are allocated when the block exits
+    async_hazard,       ///< a wait or fence of an asynchronous operation is missing
     out_of_memory
   } kind{};
   std::uint32_t instruction = 0;

@@ -44,6 +44,7 @@ CUresult fault_of(exec::Trap::Kind kind) {
   case Kind::invalid_tensor_copy:
   case Kind::invalid_tensor_memory:
   case Kind::invalid_membermask: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+  case Kind::tensor_memory_leak: return CUDA_ERROR_TENSOR_MEMORY_LEAK;
   case Kind::stack_overflow: return CUDA_ERROR_HARDWARE_STACK_ERROR;
   default: return CUDA_ERROR_LAUNCH_FAILED;
   }
