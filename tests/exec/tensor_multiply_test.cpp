@@ -25,8 +25,7 @@ TEST(TensorMultiply, Halves) {
 TEST(TensorMultiply, HalfOfTheLanes) {
   for (const std::uint32_t lane : {0u, 16u})
     for (const bool a_in_tensor_memory : {false, true}) {
-      expect_product(
-          {.words = kOne + ".kind::f16", .m = 64, .a_in_tensor_memory = a_in_tensor_memory, .d_lane = lane << 0});
+      expect_product({.words = kOne + ".kind::f16", .m = 64, .a_in_tensor_memory = a_in_tensor_memory, .d_lane = lane});
       expect_product({.words = ".sp" + kOne + ".kind::f16",
                       .m = 64,
                       .k = 32,
