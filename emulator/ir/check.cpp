@@ -156,8 +156,12 @@ private:
       if (!spec.is_written()) continue;
       ++wanted;
       least += spec.optional ? 0 : 1;
-      if (next < given.size()) operand(given[next++], spec, spelling.types[i], spelling);
+      const bool left_out =
+          spec.optional && spec.braces && next < given.size() && given[next].kind != OperandKind::vector;
+      if (next < given.size() && !left_out) operand(given[next++], spec, spelling.types[i], spelling);
     }
+    if (next < given.size() && static_cast<int>(given.size()) <= wanted)
+      error(&given[next], fmt::format("'{}' does not take this operand", instruction_->opcode));
     for (const TextureComplaint& c : texture_complaints(module_, *function_, *instruction_, spelling))
       error(c.operand, c.message, c.hint);
     const auto count = static_cast<int>(given.size());
@@ -227,6 +231,7 @@ private:
       break;
     }
     if (type == Type::pred) return predicate(o, spec);
+    if (spec.or_tensor_memory && o.kind == OperandKind::address) return addresses().tensor_memory(o);
     if (spec.or_descriptor && o.kind != OperandKind::vector) return value(o, spec, Type::b64, spelling);
     if (o.kind == OperandKind::vector || spec.braces) return vector(o, spec, type, spelling);
     const bool whole_special = spec.moved && o.kind == OperandKind::special && o.component == 0 &&

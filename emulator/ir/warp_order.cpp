@@ -37,6 +37,8 @@ bool shows_order(const isa::Spelling& s) {
   case Family::tensor_transfer:
   case Family::tensor_copy_shared:
   case Family::tensor_shift:
+  case Family::tensor_multiply:
+  case Family::tensor_commit:
   case Family::sleep: return true;
   case Family::nothing: return s.entry->instruction_class == isa::InstructionClass::fence;
   default:

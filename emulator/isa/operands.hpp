@@ -36,6 +36,8 @@
 //                   family that decodes it)
 //   "[tensor]"      a tensor map with its coordinates
 //   "[taddr]"       an address of tensor memory: a register of 32 bits, perhaps with an offset
+//   "b64/taddr"     a value or, in its place, such an address
+//   "b32{4}?"       a vector that may be left out, also before other operands
 //   "[tex]", "[surf]", "tex"  a texture or a surface with its coordinates; what follows it (ir/check_texture.hpp)
 #pragma once
 
@@ -64,26 +66,27 @@ enum class Selectors : std::uint8_t { none, part, halves, bytes };
 struct OperandSpec {
   OperandClass kind = OperandClass::value;
   bool destination = false;
-  bool accumulates = false;   ///< +
-  bool relaxed = false;       ///< ~
-  bool vector = false;        ///< {}
-  bool immediate = false;     ///< #
-  bool optional = false;      ///< ?
-  bool negatable = false;     ///< !
-  bool minus = false;         ///< -
-  bool register_only = false; ///< %
-  bool moved = false;         ///< *
-  bool address_of = false;    ///< &
-  bool special = false;       ///< $
-  bool sink = false;          ///< _
-  bool pair = false;          ///< |
-  bool both = false;          ///< |p
-  bool surface = false;       ///< [surf]
-  bool wide = false;          ///< w
-  bool or_predicate = false;  ///< /p
-  bool braces = false;        ///< {4}, also {1}
-  bool or_descriptor = false; ///< /d
-  std::int8_t elements = 1;   ///< {4}; kHalfOfShape and so on: element_count() computes them
+  bool accumulates = false;      ///< +
+  bool relaxed = false;          ///< ~
+  bool vector = false;           ///< {}
+  bool immediate = false;        ///< #
+  bool optional = false;         ///< ?
+  bool negatable = false;        ///< !
+  bool minus = false;            ///< -
+  bool register_only = false;    ///< %
+  bool moved = false;            ///< *
+  bool address_of = false;       ///< &
+  bool special = false;          ///< $
+  bool sink = false;             ///< _
+  bool pair = false;             ///< |
+  bool both = false;             ///< |p
+  bool surface = false;          ///< [surf]
+  bool wide = false;             ///< w
+  bool or_predicate = false;     ///< /p
+  bool braces = false;           ///< {4}, also {1}
+  bool or_descriptor = false;    ///< /d
+  bool or_tensor_memory = false; ///< /taddr
+  std::int8_t elements = 1;      ///< {4}; kHalfOfShape and so on: element_count() computes them
   Selectors selectors = Selectors::none;
   bool sign = false;    ///< :sign
   bool bounded = false; ///< of a number: from `least` to `most`, a multiple of `step`
@@ -169,6 +172,7 @@ constexpr OperandList parse_operands(std::string_view text) {
     o.relaxed = suffix("~");
     o.vector = suffix("{}");
     o.or_descriptor = suffix("/d");
+    o.or_tensor_memory = suffix("/taddr");
     if (suffix("{n/2}"))
       o.elements = kHalfOfShape, o.braces = true;
     else if (suffix("{n/4}"))

@@ -65,7 +65,9 @@ enum class Family : std::uint8_t {
   tensor_transfer,    ///< tcgen05.ld, tcgen05.st
   tensor_order,       ///< tcgen05.wait, tcgen05.fence
   tensor_copy_shared, ///< tcgen05.cp
-  tensor_shift        ///< tcgen05.shift
+  tensor_shift,       ///< tcgen05.shift
+  tensor_multiply,    ///< tcgen05.mma
+  tensor_commit       ///< tcgen05.commit
 };
 
 struct Entry {

@@ -134,19 +134,6 @@ TEST(Pages, ListTheInstructionsOfTheTable) {
       << "tests/docs/manual.txt lacks an instruction of the table";
 }
 
-// docs/limits.md lists instructions that do not run yet, each an opcode and its first word; one that runs by now must
-// go from there.
-TEST(Pages, CallNothingMissingThatIsThere) {
-  const std::string text = text_of(WARPLENS_EXAMPLES_DIR "/limits/missing_instructions.txt");
-  static const std::regex instruction(R"(([a-z]\w*\.\w+))");
-  const std::vector<std::string> missing = matches(text, instruction);
-  EXPECT_FALSE(missing.empty());
-  for (const std::string& name : missing)
-    for (const isa::Entry& entry : isa::table())
-      EXPECT_FALSE((std::string(entry.opcode) + std::string(entry.pattern_text)).starts_with(name + "."))
-          << "docs/limits.md says that " << name << " is missing";
-}
-
 TEST(Pages, EveryLimitIsInTheTable) {
   const std::string page = text_of(kRoot / "docs/limits.md");
   for (const Limit* limit : limits::all())

@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which statements about tensor memory are legal: ptxas 13.0 takes and refuses the same.
-#include "emulator/ir/check.hpp"
-#include "emulator/ir/parse.hpp"
+#include "tests/ir/complaint.hpp"
 
 #include <gtest/gtest.h>
 
 namespace warplens::ir {
 namespace {
-
-// The first diagnostic for statements; empty if there is none.
-std::string complaint(const std::string& statements, const std::string& target = "sm_100a",
-                      const std::string& version = "8.8") {
-  auto module =
-      parse(".version " + version + "\n.target " + target +
-                "\n.address_size 64\n.entry k()\n{\n.reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .b16 "
-                "%h<9>; .reg .s32 %s<9>;\n.shared .b32 place;\n" +
-                statements + "\nret;\n}\n",
-            "test.ptx");
-  const Diagnostics parse_errors = module ? Diagnostics{} : module.error();
-  const Checked checked = module ? check(*module) : Checked{};
-  for (const Diagnostics* d : {&parse_errors, &checked.errors})
-    if (d->has_errors()) return d->list()[0].message;
-  return checked.unsupported.empty() ? "" : checked.unsupported[0].why.message;
-}
 
 class Taken : public testing::TestWithParam<const char*> {};
 TEST_P(Taken, Statement) { EXPECT_EQ(complaint(GetParam()), ""); }

@@ -202,6 +202,32 @@ const Op* mbarrier_copies_arrive(const Op* op, Warp* warp) {
   });
 }
 
+namespace {
+
+// The object at this offset in each block that the mask names.
+Mbarrier::Fault arrive_in_blocks(const Cluster& cluster, const std::byte* place, std::uint32_t mask) {
+  const Cta* const owner = cluster.owner(place);
+  if (owner == nullptr) return kNotShared;
+  if (mask >> cluster.ctas.size() != 0) return "the mask names blocks that the cluster does not have";
+  for (std::size_t i = 0; i < cluster.ctas.size(); ++i) {
+    if ((mask >> i & 1) == 0) continue;
+    std::byte* const there = cluster.ctas[i]->shared + (place - owner->shared);
+    if (const auto fault = change(there, [](Mbarrier& object) { return object.arrive(1); })) return fault;
+  }
+  return nullptr;
+}
+
+} // namespace
+
+const Op* mbarrier_commit(const Op* op, Warp* warp) {
+  const Mask mask = acting(op, warp);
+  const auto arrive = [&](int lane, std::byte* place) {
+    return op->extra == 0 ? change(place, [](Mbarrier& object) { return object.arrive(1); })
+                          : arrive_in_blocks(*warp->cta->cluster, place, row<std::uint16_t>(warp, op->src[1])[lane]);
+  };
+  return mask == 0 || each_object(op, warp, mask, arrive) ? op + 1 : nullptr;
+}
+
 const Op* mbarrier_wait(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   Mask complete = 0;

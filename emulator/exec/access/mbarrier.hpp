@@ -65,6 +65,9 @@ const Op* mbarrier_complete(const Op*, Warp*);
 const Op* mbarrier_arrive(const Op*, Warp*);
 /// The arrival of the copies of a thread, which are already complete.
 const Op* mbarrier_copies_arrive(const Op*, Warp*);
+/// tcgen05.commit: the arrival of the multiplications of a thread, which are already complete. `extra`: 1 for
+/// multicast, with the mask of the blocks in src[1].
+const Op* mbarrier_commit(const Op*, Warp*);
 /// test_wait and try_wait: a warp without a complete phase gives up its turn.
 const Op* mbarrier_wait(const Op*, Warp*);
 /// From a state in src[0] to dst[0].

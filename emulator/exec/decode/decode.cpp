@@ -349,6 +349,8 @@ void Decoder::lower(const isa::Spelling& spelling) {
   case isa::Family::tensor_order: order_tensor(spelling); break;
   case isa::Family::tensor_copy_shared: copy_to_tensor_memory(spelling); break;
   case isa::Family::tensor_shift: shift_tensor(spelling); break;
+  case isa::Family::tensor_multiply: multiply_tensors(spelling); break;
+  case isa::Family::tensor_commit: commit_tensors(spelling); break;
   }
 }
 

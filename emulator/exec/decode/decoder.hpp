@@ -163,6 +163,9 @@ private:
   void order_tensor(const isa::Spelling& spelling);
   void copy_to_tensor_memory(const isa::Spelling& spelling);
   void shift_tensor(const isa::Spelling& spelling);
+  // lower_tensor_multiply.cpp
+  void multiply_tensors(const isa::Spelling& spelling);
+  void commit_tensors(const isa::Spelling& spelling);
 
   // lower_control.cpp
   void branch();

@@ -20,6 +20,22 @@ constexpr int kNone = -1000;             ///< the exponent of 0; two of them are
 inline Word32 bits_of(float x) { return std::bit_cast<Word32>(x); }
 inline Word32 magnitude_of(float x) { return bits_of(x) & 0x7fffffffu; }
 
+// The least exponent of a normal number of an element; subnormals have the same. With a bias of 127, as all here. Where
+// C is added late, bytes are multiplied as halves.
+inline int smallest_of(MatrixElement e, bool late = false) {
+  switch (e) {
+  case MatrixElement::bf16:
+  case MatrixElement::tf32:
+  case MatrixElement::f32: return 1;
+  case MatrixElement::e4m3: return late ? kBias - 14 : kBias - 6;
+  case MatrixElement::e3m2: return kBias - 2;
+  case MatrixElement::e2m3:
+  case MatrixElement::e2m1:
+  case MatrixElement::packed_e2m1: return kBias;
+  default: return kBias - 14;
+  }
+}
+
 inline int exponent_of(float x, int smallest) {
   const Word32 magnitude = magnitude_of(x);
   return magnitude == 0 ? kNone : std::max(static_cast<int>(magnitude >> 23), smallest);
@@ -63,6 +79,20 @@ struct ProductScale {
     return {value * other.value, sum};
   }
 };
+
+/// A scale, from its byte: .ue4m3, or .ue8m0.
+inline ProductScale scale_from(std::uint32_t byte, bool with_fraction) {
+  const ProductScale no_number{__builtin_nan(""), kAbove};
+  if (!with_fraction) { // ue8m0
+    const int exponent = static_cast<int>(byte) - kBias;
+    return byte == 0xff ? no_number : ProductScale{power_of_two(exponent), exponent};
+  }
+  const int magnitude = static_cast<int>(byte & 0x7f), field = magnitude >> 3, fraction = magnitude & 7; // ue4m3
+  if (magnitude == 0x7f) return no_number;
+  if (magnitude == 0) return {0, kNone};
+  const int exponent = std::max(field, 1) - 7;
+  return {(field == 0 ? fraction : 8 + fraction) * power_of_two(exponent - 3), exponent};
+}
 
 class ElementSum {
 public:

@@ -6,6 +6,7 @@
 #include "emulator/exec/access/collisions.hpp"
 #include "emulator/exec/matrix/group_handlers.hpp"
 #include "emulator/exec/matrix/multiply_handlers.hpp"
+#include "emulator/exec/matrix/tensor_products.hpp"
 
 #include <cstring>
 
@@ -198,6 +199,7 @@ Handler matrix_handler(MatrixHandler kind) {
   case Kind::group_floats:
   case Kind::group_integers:
   case Kind::group_bits: return group_handler(kind);
+  case Kind::tensor_multiply: return multiply_tensors;
   default: return multiply_handler(kind);
   }
 }

@@ -33,7 +33,8 @@ enum class MatrixHandler : std::uint8_t {
   multiply_bits,
   group_floats, ///< wgmma.mma_async
   group_integers,
-  group_bits
+  group_bits,
+  tensor_multiply ///< tcgen05.mma
 };
 
 } // namespace warplens::exec

@@ -24,22 +24,6 @@ namespace {
 
 using isa::WARPLENS_LEVEL::Rounding;
 
-// The least exponent of a normal number of an element; subnormals have the same. With a bias of 127, as all here. Where
-// C is added late, bytes are multiplied as halves.
-int smallest_of(MatrixElement e, bool late) {
-  switch (e) {
-  case MatrixElement::bf16:
-  case MatrixElement::tf32:
-  case MatrixElement::f32: return 1;
-  case MatrixElement::e4m3: return late ? kBias - 14 : kBias - 6;
-  case MatrixElement::e3m2: return kBias - 2;
-  case MatrixElement::e2m3:
-  case MatrixElement::e2m1:
-  case MatrixElement::packed_e2m1: return kBias;
-  default: return kBias - 14;
-  }
-}
-
 // The range of exponents of numbers other than 0.
 struct Range {
   int least = 0, most = 0;
@@ -300,19 +284,6 @@ void read(Product& p, Warp* warp) {
 
 // ---- scales
 
-ProductScale scale_of(std::uint32_t byte, bool with_fraction) {
-  const ProductScale no_number{__builtin_nan(""), kAbove};
-  if (!with_fraction) { // ue8m0
-    const int exponent = static_cast<int>(byte) - kBias;
-    return byte == 0xff ? no_number : ProductScale{power_of_two(exponent), exponent};
-  }
-  const int magnitude = static_cast<int>(byte & 0x7f), field = magnitude >> 3, fraction = magnitude & 7; // ue4m3
-  if (magnitude == 0x7f) return no_number;
-  if (magnitude == 0) return {0, kNone};
-  const int exponent = std::max(field, 1) - 7;
-  return {(field == 0 ? fraction : 8 + fraction) * power_of_two(exponent - 3), exponent};
-}
-
 // The selectors are those of the first lane (9.7.14.3). Each pair of lanes has the scales of two rows of A, each lane
 // those of a column of B.
 void read_scales(const MatrixSite& s, Warp* warp, Scales& scales) {
@@ -320,7 +291,7 @@ void read_scales(const MatrixSite& s, Warp* warp, Scales& scales) {
   const auto read = [&](const MatrixScales& from, int lane, ProductScale* to) {
     const Word32 word = row<Word32>(warp, from.data)[lane];
     for (int i = 0; i < s.scales; ++i)
-      to[i] = scale_of(word >> 8 * ((selector(from.byte) + i) & 3) & 0xff, s.with_fraction);
+      to[i] = scale_from(word >> 8 * ((selector(from.byte) + i) & 3) & 0xff, s.with_fraction);
   };
   const int in_a = selector(s.a_scales.lane) & 1, in_b = selector(s.b_scales.lane) & 3;
   for (int i = 0; i < kRows; ++i) read(s.a_scales, i % 8 * 4 + 2 * in_a + i / 8, scales.a[i]);

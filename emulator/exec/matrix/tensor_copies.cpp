@@ -31,20 +31,6 @@ Blocks blocks_of(const Op* op, Warp* warp, int lane, bool pair) {
   return {{warp->cta, peer}, peer != nullptr ? 2 : 0};
 }
 
-// 16 numbers of 6 or 4 bits become bytes (9.7.16.9.1): numbers of 4 bits are in the middle of theirs.
-void unpack(SharedToTensor::Packed packed, std::byte* unit) {
-  if (packed == SharedToTensor::Packed::none) return;
-  const unsigned bits = packed == SharedToTensor::Packed::six ? 6 : 4,
-                 shift = packed == SharedToTensor::Packed::six ? 0 : 2;
-  std::byte numbers[kCopiedUnit];
-  std::memcpy(numbers, unit, kCopiedUnit);
-  for (unsigned i = 0; i < kCopiedUnit; ++i) {
-    const unsigned at = i * bits, byte = at / 8;
-    const unsigned two = std::to_integer<unsigned>(numbers[byte]) | std::to_integer<unsigned>(numbers[byte + 1]) << 8;
-    unit[i] = static_cast<std::byte>((two >> at % 8 & ((1u << bits) - 1)) << shift);
-  }
-}
-
 /// Returns false if a unit is not in the shared memory of the block.
 bool copy_rows(const SharedToTensor& c, const TensorDescriptor& from, const Cta& cta, TensorAddress to) {
   for (std::uint32_t r = 0; r < c.rows; ++r)
@@ -53,7 +39,8 @@ bool copy_rows(const SharedToTensor& c, const TensorDescriptor& from, const Cta&
       if (at > cta.shared_bytes || cta.shared_bytes - at < kCopiedUnit) return false;
       std::byte unit[kCopiedUnit];
       std::memcpy(unit, cta.shared + at, kCopiedUnit);
-      unpack(c.packed, unit);
+      if (c.packed != SharedToTensor::Packed::none)
+        unpack_numbers(c.packed == SharedToTensor::Packed::six ? 6 : 4, unit);
       for (std::uint32_t i = 0; i < c.copies; ++i)
         std::memcpy(cta.tensor_memory->lane(to.lane + c.lane(r, i)) + to.column + u * kWordsOfUnit, unit, kCopiedUnit);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/matrix/tensor_descriptor.hpp"
 
+#include <cstring>
+
 namespace warplens::exec {
 
 namespace {
@@ -46,6 +48,27 @@ std::uint64_t TensorDescriptor::unit(std::uint32_t row, std::uint32_t along) con
   const std::uint64_t span = span_of(mode_);
   const std::uint64_t in_core = row % kRowsOfCore * (span == 0 ? kUnitBytes : span);
   return swizzled(start_ + in_core + row / kRowsOfCore * stride_ + along * (span == 0 ? leading_ : kUnitBytes));
+}
+
+std::uint64_t TensorDescriptor::unit_of_transposed(std::uint32_t byte, std::uint32_t k) const {
+  const std::uint64_t span = span_of(mode_);
+  if (span == 0)
+    return start_ + byte / kUnitBytes * stride_ + k % kRowsOfCore * kUnitBytes + k / kRowsOfCore * leading_;
+  const std::uint64_t in_core = by_32_bytes() ? kRowsOfCore / 2 : kRowsOfCore;
+  return swizzled(start_ + byte % span + byte / span * leading_ + k % in_core * span + k / in_core * stride_);
+}
+
+bool TensorDescriptor::by_32_bytes() const { return mode_ == kSwizzle128By32; }
+
+void unpack_numbers(unsigned bits, std::byte* unit) {
+  const unsigned shift = bits == 4 ? 2 : 0;
+  std::byte numbers[kUnitBytes];
+  std::memcpy(numbers, unit, kUnitBytes);
+  for (unsigned i = 0; i < kUnitBytes; ++i) {
+    const unsigned at = i * bits, byte = at / 8;
+    const unsigned two = std::to_integer<unsigned>(numbers[byte]) | std::to_integer<unsigned>(numbers[byte + 1]) << 8;
+    unit[i] = static_cast<std::byte>((two >> at % 8 & ((1u << bits) - 1)) << shift);
+  }
 }
 
 } // namespace warplens::exec

@@ -6,6 +6,7 @@
 // Swizzling permutes units by bits 7 to 9 of their offset, less the base offset.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace warplens::exec {
@@ -17,6 +18,10 @@ public:
   [[nodiscard]] const char* fault() const { return fault_; }
   /// K-major: the offset in shared memory of unit `along` of a row.
   [[nodiscard]] std::uint64_t unit(std::uint32_t row, std::uint32_t along) const;
+  /// M- or N-major: the offset of the unit that has a byte of the rows (a multiple of 16) of k.
+  [[nodiscard]] std::uint64_t unit_of_transposed(std::uint32_t byte, std::uint32_t k) const;
+  /// Swizzling of 128 bytes in chunks of 32.
+  [[nodiscard]] bool by_32_bytes() const;
 
 private:
   [[nodiscard]] std::uint64_t swizzled(std::uint64_t at) const;
@@ -25,5 +30,9 @@ private:
   std::uint32_t mode_;
   const char* fault_ = nullptr;
 };
+
+/// 16 numbers of 6 or 4 bits at the start of a unit become bytes (9.7.16.9.1): numbers of 4 bits are in the middle of
+/// theirs.
+void unpack_numbers(unsigned bits, std::byte* unit);
 
 } // namespace warplens::exec

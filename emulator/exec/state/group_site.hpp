@@ -9,14 +9,17 @@
 
 namespace warplens::exec {
 
-struct GroupSite {
+struct MatrixProduct {
   int n = 0, k = 0; ///< of a sparse product, k counts the rows of B; of bits, words
   MatrixElement a{}, b{}, d{};
   bool sparse = false;   ///< A has k / 2 columns
   bool saturate = false; ///< .satfinite
-  bool a_in_registers = false;
   bool a_transposed = false, b_transposed = false;
   bool negate_a = false, negate_b = false;
+};
+
+struct GroupSite : MatrixProduct {
+  bool a_in_registers = false;
   std::array<std::uint32_t, 4> a_rows{};            ///< of A in registers
   std::uint32_t a_descriptor = 0, b_descriptor = 0; ///< rows of u64
   std::vector<std::uint32_t> d_rows;

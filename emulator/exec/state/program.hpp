@@ -7,6 +7,7 @@
 #include "emulator/exec/state/group_site.hpp"
 #include "emulator/exec/state/kernel_code.hpp"
 #include "emulator/exec/state/matrix_site.hpp"
+#include "emulator/exec/state/tensor_product.hpp"
 #include "emulator/exec/state/tensor_site.hpp"
 #include "emulator/exec/state/tensor_transfer.hpp"
 #include "emulator/exec/state/texture_site.hpp"
@@ -124,6 +125,7 @@ struct Program {
   std::deque<TensorSite> tensors;
   std::deque<TensorTransfer> tensor_transfers;
   std::deque<SharedToTensor> tensor_copies;
+  std::deque<TensorProductSite> tensor_products;
   std::deque<FragmentTransfer> fragments;
   std::vector<CountedBlock> blocks;
   std::vector<std::uint32_t> guarded;       ///< instruction of each guard counter

@@ -22,6 +22,7 @@ struct MatrixSite;
 struct GroupSite;
 struct TensorTransfer;
 struct SharedToTensor;
+struct TensorProductSite;
 struct Cta;
 struct Worker;
 struct Paths;
@@ -39,12 +40,13 @@ struct Op {
   std::uint32_t extra = 0;       ///< by handler: index of a block or branch, ...
   std::int64_t imm = 0;          ///< by handler: address offset, steps of a block, ...
   union {
-    const Op* target = nullptr;     ///< of a branch
-    const MemorySite* site;         ///< of a memory instruction
-    const MatrixSite* matrix;       ///< of a multiplication of matrices
-    const GroupSite* group;         ///< of a multiplication by a warp group
-    const TensorTransfer* transfer; ///< of tensor memory, with registers
-    const SharedToTensor* copy;     ///< of shared to tensor memory
+    const Op* target = nullptr;       ///< of a branch
+    const MemorySite* site;           ///< of a memory instruction
+    const MatrixSite* matrix;         ///< of a multiplication of matrices
+    const GroupSite* group;           ///< of a multiplication by a warp group
+    const TensorTransfer* transfer;   ///< of tensor memory, with registers
+    const SharedToTensor* copy;       ///< of shared to tensor memory
+    const TensorProductSite* product; ///< of a multiplication with tensor memory
   };
 };
 static_assert(sizeof(Op) == 64);
