@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -89,7 +90,7 @@ void Workers::start(Worker& worker) {
   }
   close(jobs[0]);
   close(results[1]);
-  worker = {process, jobs[1], results[0], 0, false};
+  worker = {process, jobs[1], results[0], {}, false, false};
 }
 
 void Workers::stop(Worker& worker, int& status) {
@@ -102,44 +103,55 @@ void Workers::stop(Worker& worker, int& status) {
 }
 
 void Workers::work(int jobs, int results) const {
-  std::uint64_t job = 0;
+  Task job;
   while (receive(jobs, &job, sizeof job))
     if (!send(results, job_(job))) break;
   _exit(0); // without the exit handlers, which belong to the parent
 }
 
-void Workers::run(std::size_t count, const Done& done) {
-  std::size_t next = 0, open = count;
-  const auto hand_out = [&](Worker& worker) {
-    worker.busy = next < count;
-    if (!worker.busy) return;
-    worker.job = next++;
-    const std::uint64_t job = worker.job;
-    static_cast<void>(send(worker.jobs, &job, sizeof job)); // if this fails, so does the result
+void Workers::hand_out(Worker& worker, const Task& job, bool again) {
+  worker.job = job;
+  worker.again = again;
+  worker.busy = true;
+  static_cast<void>(send(worker.jobs, &job, sizeof job)); // if this fails, so does the result
+}
+
+/// Starts another process in place of one that died. Returns why it died.
+std::string Workers::replace(Worker& worker) {
+  int status = 0;
+  stop(worker, status);
+  start(worker);
+  if (!WIFSIGNALED(status)) return fmt::format("its process ended with status {}", WEXITSTATUS(status));
+  return fmt::format("its process was killed by signal {}{}", WTERMSIG(status),
+                     WTERMSIG(status) == SIGKILL ? ": out of memory?" : "");
+}
+
+void Workers::run(const Next& next, const Done& done, const Died& died) {
+  const auto give_next = [&](Worker& worker) {
+    worker.busy = false;
+    if (const std::optional<Task> job = next()) hand_out(worker, *job, false);
   };
-  for (Worker& worker : workers_) hand_out(worker);
-  while (open != 0) {
+  const auto finish = [&](Worker& worker) {
+    const Task job = worker.job;
+    if (std::optional<std::string> result = receive(worker.results)) {
+      give_next(worker); // first, so that it does not wait
+      return done(job, std::move(*result));
+    }
+    const bool again = worker.again;
+    const std::string why = replace(worker);
+    died(job, why);
+    if (!again) return hand_out(worker, job, true);
+    give_next(worker);
+    done(job, failure(why));
+  };
+  const auto is_busy = [](const Worker& worker) { return worker.busy; };
+  for (Worker& worker : workers_) give_next(worker);
+  while (std::any_of(workers_.begin(), workers_.end(), is_busy)) {
     std::vector<pollfd> ends;
     for (const Worker& worker : workers_) ends.push_back({worker.busy ? worker.results : -1, POLLIN, 0});
     if (poll(ends.data(), ends.size(), -1) < 0) continue; // interrupted
-    for (std::size_t i = 0; i < workers_.size(); ++i) {
-      if (ends[i].revents == 0) continue;
-      Worker& worker = workers_[i];
-      const std::size_t job = worker.job;
-      if (std::optional<std::string> result = receive(worker.results)) {
-        hand_out(worker);
-        done(job, std::move(*result));
-      } else {
-        int status = 0;
-        stop(worker, status);
-        start(worker);
-        hand_out(worker);
-        done(job, failure(WIFSIGNALED(status) ? fmt::format("its process was killed by signal {}{}", WTERMSIG(status),
-                                                            WTERMSIG(status) == SIGKILL ? ": out of memory?" : "")
-                                              : fmt::format("its process ended with status {}", WEXITSTATUS(status))));
-      }
-      --open;
-    }
+    for (std::size_t i = 0; i < workers_.size(); ++i)
+      if (ends[i].revents != 0) finish(workers_[i]);
   }
 }
 
