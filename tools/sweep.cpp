@@ -320,6 +320,8 @@ std::string counts_text(const SweepCounts& counts, const std::string& file) {
   if (counts.failed != 0) text += fmt::format("; {} have no result", counts.failed);
   if (counts.lost != 0) text += fmt::format("; {} are not known, because their process died twice", counts.lost);
   if (counts.out_of_time) text += "; others have not been run: time limit reached";
+  if (counts.run != 0)
+    text += fmt::format(". The processes computed {:.0f} % of {:.1f} s", 100 * counts.share, counts.seconds);
   return api::wrapped(text, "") + fmt::format("warplens sweep {} shows the table.\n", file);
 }
 

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <sstream>
@@ -36,16 +38,18 @@ public:
 
   SweepCounts run() {
     first_ = queue_.next();
-    if (first_ || queue_.others_run()) run_all();
+    if (first_ || queue_.others_run()) run_timed();
     counts_.recorded = queue_.recorded();
     counts_.failed += queue_.recorded_failures();
     return counts_;
   }
 
 private:
-  void run_all();
+  void run_timed();
+  void run_all(unsigned count);
   std::optional<Workers::Task> next();
-  void done(const Workers::Task& task, const Expected<std::string>& result);
+  void done(std::span<const Workers::Result> results);
+  std::string take_records(const Workers::Result& result);
   void died(const Workers::Task& task, const std::string& why) const;
   void show(std::size_t last);
 
@@ -81,8 +85,24 @@ std::string run_task(const SweepSpace& space, SweepInputs& inputs, const std::ve
   return fmt::format("{}", fmt::join(records, ""));
 }
 
-void Coordinator::run_all() {
+/// Processor time of the processes that have ended.
+double seconds_of_children() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+void Coordinator::run_timed() {
   const auto count = static_cast<unsigned>(std::min<std::size_t>(options_.jobs, space_.groups()));
+  const auto begin = std::chrono::steady_clock::now();
+  const double used = seconds_of_children();
+  run_all(count);
+  counts_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  counts_.share = (seconds_of_children() - used) / (counts_.seconds * count);
+}
+
+void Coordinator::run_all(unsigned count) {
   api::SweepOptions each = options_.sweep;
   each.launch.workers = std::max(1u, options_.jobs / count);
   Workers workers(count, [&](const Workers::Task& task) {
@@ -93,7 +113,7 @@ void Coordinator::run_all() {
   progress_ = &progress;
   while (true) {
     workers.run([this] { return next(); },
-                [this](const Workers::Task& task, const Expected<std::string>& result) { done(task, result); },
+                [this](std::span<const Workers::Result> results) { done(results); },
                 [this](const Workers::Task& task, const std::string& why) { died(task, why); });
     if (!queue_.others_run() || counts_.out_of_time) break;
     progress.now("waiting for configurations that another sweep runs");
@@ -111,19 +131,27 @@ std::optional<Workers::Task> Coordinator::next() {
   return queue_.next();
 }
 
-/// Complete records go to the file as they are, with one write; rows that are not recorded go to the caller.
-void Coordinator::done(const Workers::Task& task, const Expected<std::string>& result) {
-  const std::vector<std::size_t> configurations = queue_.configurations(task);
+/// Complete records go to the file as they are, with one write.
+void Coordinator::done(std::span<const Workers::Result> results) {
+  std::string records;
+  for (const Workers::Result& result : results) records += take_records(result);
+  if (file_ != nullptr && !records.empty()) file_->append(records);
+  for (const Workers::Result& result : results) queue_.finished(result.task);
+  show(queue_.configurations(results.back().task).back());
+}
+
+/// Counts the rows of a task, and passes on those that are not for the file. Returns the others.
+std::string Coordinator::take_records(const Workers::Result& result) {
   std::string append;
-  std::string_view rest = result ? std::string_view(*result) : std::string_view();
-  for (const std::size_t i : configurations) {
+  std::string_view rest = result.text ? std::string_view(*result.text) : std::string_view();
+  for (const std::size_t i : queue_.configurations(result.task)) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    std::optional<api::RecordHead> head = api::record_head(line);
+    std::optional<api::RecordHead> head = api::believed_head(line); // of a process of ours
     ++counts_.run;
     if (!head) {
-      SweepRow row = row_without_result(space_.at(i), result ? "its process returned no result"
-                                                             : result.error().list().front().message);
+      SweepRow row = row_without_result(space_.at(i), result.text ? "its process returned no result"
+                                                                  : result.text.error().list().front().message);
       ++counts_.lost;
       head = inputs_.head(row.settings);
       head->state = RunState::lost;
@@ -136,9 +164,7 @@ void Coordinator::done(const Workers::Task& task, const Expected<std::string>& r
     if (file_ == nullptr || head->state == RunState::lost) row_(i, value_or_throw(api::parse_sweep_line(line)));
     if (head->state != RunState::lost) append += fmt::format("{}\n", line);
   }
-  if (file_ != nullptr && !append.empty()) file_->append(append);
-  queue_.finished(task);
-  show(configurations.back());
+  return append;
 }
 
 void Coordinator::died(const Workers::Task& task, const std::string& why) const {

@@ -22,6 +22,8 @@ struct SweepCounts {
   std::size_t failed = 0;   ///< of both: without a result, because they were refused or trapped
   std::size_t lost = 0;     ///< whose process died twice
   bool out_of_time = false; ///< some were not run
+  double seconds = 0;       ///< from the first run to the end of the last
+  double share = 0;         ///< of these seconds in which the processes computed
 };
 
 api::SweepRow row_without_result(api::Settings settings, std::string why);

@@ -78,13 +78,17 @@ std::optional<RecordHead> record_head(std::string_view line) {
   const std::size_t tail = kCheck.size() + Digest::kDigits + kEnd.size();
   if (line.size() < tail || !line.ends_with(kEnd)) return std::nullopt;
   const std::string_view body = line.substr(0, line.size() - tail);
-  std::string_view check = line.substr(body.size()), rest = body;
+  std::string_view check = line.substr(body.size());
   if (!take(check, kCheck) || check.substr(0, Digest::kDigits) != Digest().bytes(body).text()) return std::nullopt;
-  const auto part = [&](std::string_view before) { return take(rest, before) ? take_digest(rest) : std::nullopt; };
+  return believed_head(body);
+}
+
+std::optional<RecordHead> believed_head(std::string_view line) {
+  const auto part = [&](std::string_view before) { return take(line, before) ? take_digest(line) : std::nullopt; };
   const auto run = part(kRun), scope = part(kScope), inputs = part(kInputs);
-  if (!run || !scope || !inputs || !take(rest, kState)) return std::nullopt;
-  const auto* const state = std::find(std::begin(kStates), std::end(kStates), rest.substr(0, rest.find('"')));
-  if (state == std::end(kStates) || !take(rest, *state) || !take(rest, kVersion)) return std::nullopt;
+  if (!run || !scope || !inputs || !take(line, kState)) return std::nullopt;
+  const auto* const state = std::find(std::begin(kStates), std::end(kStates), line.substr(0, line.find('"')));
+  if (state == std::end(kStates) || !take(line, *state) || !take(line, kVersion)) return std::nullopt;
   return RecordHead{*run, *scope, *inputs, static_cast<RunState>(state - std::begin(kStates))};
 }
 

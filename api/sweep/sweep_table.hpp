@@ -29,6 +29,8 @@ struct RecordHead {
 std::string sweep_record(const SweepRow& row, const RecordHead& head);
 /// `line` without its newline. Nullopt: it is not complete, or was changed.
 std::optional<RecordHead> record_head(std::string_view line);
+/// The same, but believes the line without its digest.
+std::optional<RecordHead> believed_head(std::string_view line);
 /// Whether a file with this text may be a table. A table that is cut off anywhere still is one.
 bool is_sweep_table(std::string_view text);
 
