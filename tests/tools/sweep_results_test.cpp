@@ -82,7 +82,7 @@ TEST_F(SweepResults, BelongToTheirInputsAndOptions) {
   const Output table = expect(0, "$W sweep rows --csv -");
   EXPECT_EQ(lines_of(table.out).size(), 2u) << "only the runs of the module as it is now: " << table.out;
   EXPECT_NE(table.err.find("2 runs of other inputs, options or versions are left out"), table.err.npos) << table.err;
-  (void)expect(0, "$S --block 32 --model hong-kim --results rows");
+  (void)expect(0, "$S --block 32 --model sim --results rows");
   expect_each_once("rows", 4);
   // Files that values name.
   (void)expect(0, "cp k.ptx a.ptx; cp k.ptx b.ptx; $S --set module=a.ptx,b.ptx --results modules");
@@ -138,11 +138,20 @@ TEST_F(SweepResults, SurviveKillsOfItsProcesses) {
   expect_each_once("rows", 160);
 }
 
+// The system kills processes that take more than a second of processor time.
 TEST_F(SweepResults, SayWhichRunsDieEachTime) {
-  const std::string script = "$S --set buffer.x.count=128,400000000 --results rows --csv table";
-  const Output o = expect(1, "(ulimit -v 1500000; " + script + ")");
-  if (o.out.find("its process") != o.out.npos) // it may also be refused, without dying
-    EXPECT_NE(text("rows").find("\"state\":\"lost\""), std::string::npos);
+  (void)folder_.write("forever.ptx", api::testing::kForever);
+  (void)folder_.write("f.toml", "module = \"forever.ptx\"\nkernel = \"forever\"\ngrid = 1\nblock = 32\n"
+                                "arg = [{ buffer = \"x\" }]\n[buffer.x]\ntype = \"u32\"\ncount = 32\nzeros = true\n");
+  const std::string sweep = "(ulimit -t 1; $W sweep l.toml f.toml --jobs 2 --max-steps 0 --results rows)";
+  for (std::size_t times = 1; times <= 2; ++times) {
+    const Output o = expect(1, sweep);
+    EXPECT_NE(o.out.find("its process was killed by signal"), o.out.npos) << o.out;
+    std::size_t deaths = 0;
+    for (const std::string& line : lines_of(o.err)) deaths += line.find("launch f.toml: its process") != line.npos ? 1 : 0;
+    EXPECT_EQ(deaths, 2u) << o.err;
+    EXPECT_EQ(lines_of(text("rows")).size(), 1 + times) << "a run that may have a result runs again";
+  }
 }
 
 TEST_F(SweepResults, AreSharedBySweepsAtTheSameTime) {
@@ -177,7 +186,7 @@ TEST_F(SweepResults, EndWithAMessageIfTheDiskIsFull) {
 }
 
 TEST_F(SweepResults, OfShardsAreOneTable) {
-  const Output whole = expect(0, "$S " + kMany + "--results all --csv -; $W sweep all --csv sorted");
+  const Output whole = expect(0, "$S " + kMany + "--results all --csv -; $W sweep all --csv sorted >text");
   (void)expect(0, "for i in 1 2 3; do $S " + kMany + "--results rows --shard $i/3; $S " + kMany +
                       "--results own.$i --shard $i/3; done");
   expect_each_once("rows", 160);
@@ -189,12 +198,12 @@ TEST_F(SweepResults, OfShardsAreOneTable) {
 }
 
 TEST_F(SweepResults, OfManyConfigurationsWithOneEmulation) {
-  const std::string sweep = "$S --registers 1..150 --device gtx480,h200 --csv -";
+  const std::string sweep = "$W sweep l.toml --registers 1..60 --device gtx480,h200 --csv -"; // more than a process takes
   const Output plain = expect(0, sweep);
-  EXPECT_EQ(lines_of(plain.out).size(), 301u);
+  EXPECT_EQ(lines_of(plain.out).size(), 121u);
   EXPECT_EQ(expect(0, sweep + " --results rows").out, plain.out);
   EXPECT_EQ(expect(0, sweep + " --jobs 1").out, plain.out);
-  expect_each_once("rows", 300);
+  expect_each_once("rows", 120);
 }
 
 TEST_F(SweepResults, HaveASummaryIfThereAreMany) {
