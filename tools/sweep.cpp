@@ -10,6 +10,7 @@
 #include "tools/module_file.hpp"
 #include "tools/output.hpp"
 #include "tools/plot.hpp"
+#include "tools/ranks.hpp"
 #include "tools/sweep_axes.hpp"
 #include "tools/sweep_program.hpp"
 #include "tools/sweep_result.hpp"
@@ -289,8 +290,10 @@ RunOptions run_options(const po::variables_map& values) {
     throw UsageError{fmt::format("--model {}: there is no such model", options.sweep.model), "warplens list models"};
   options.jobs = values["jobs"].as<unsigned>();
   if (options.jobs > 1024) throw UsageError{"--jobs: expected 0 to 1024", ""};
-  if (options.jobs == 0) options.jobs = api::default_jobs();
+  const RankPlace place = rank_place();
+  if (options.jobs == 0) options.jobs = std::max(1u, api::default_jobs() / place.here);
   if (values.count("shard") != 0) options.shard = parse_shard(values["shard"].as<std::string>());
+  options.shard.begin = static_cast<double>(place.rank) / place.count;
   return options;
 }
 
@@ -348,6 +351,7 @@ int run_into_file(const SweepSpace& space, SweepInputs& inputs, const RunOptions
   std::map<std::size_t, SweepRow> others;
   const SweepCounts counts = run_sweep(space, inputs, options, &file,
                                        [&](std::size_t i, SweepRow row) { others.insert_or_assign(i, std::move(row)); });
+  if (rank_place().rank != 0) return kFine; // rank 0 waits for all runs, and shows them
   if (has_outputs(values) || (options.shard.count == 1 && space.size() <= kMostShown))
     return show(rows_in_order(space, inputs, file.name(), others), values);
   write(counts_text(counts, file.name()));
@@ -361,6 +365,8 @@ int sweep_all(const CommandLine& line) {
   const SweepSpace space = sweep_space(values, axes_of(line.options));
   const std::string file = results_of(values);
   check_options(values, !file.empty());
+  if (file.empty() && rank_place().count > 1)
+    throw UsageError{"an MPI launcher has started several processes", "they share a sweep by --results FILE"};
   SweepInputs inputs({{"model", options.sweep.model},
                       {"analyzers", fmt::format("{}", fmt::join(options.sweep.launch.analyzers, ","))},
                       {"max-steps", fmt::format("{}", options.sweep.launch.max_steps)}});

@@ -17,11 +17,13 @@ Shard parse_shard(const std::string& text) {
   if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '/' || second.ec != std::errc{} ||
       second.ptr != end || number == 0 || number > count)
     throw UsageError{fmt::format("--shard {}: expected I/N, from 1/N to N/N", text), ""};
-  return {number - 1, count};
+  return {number - 1, count, 0};
 }
 
 SweepQueue::SweepQueue(const SweepSpace& space, SweepInputs& inputs, SweepFile* file, Shard shard)
-    : space_(space), inputs_(inputs), file_(file), next_(shard.first), step_(shard.count) {}
+    : space_(space), inputs_(inputs), file_(file), shard_(shard),
+      count_((space.groups() + shard.count - 1 - shard.first) / shard.count),
+      begin_(static_cast<std::size_t>(shard.begin * static_cast<double>(count_))) {}
 
 std::vector<std::size_t> SweepQueue::configurations(const Workers::Task& task) const {
   std::vector<std::size_t> list = space_.group(task.number);
@@ -79,9 +81,8 @@ std::optional<Workers::Task> SweepQueue::next() {
     again_.pop_back();
     if (const auto task = take(group)) return task;
   }
-  while (next_ < space_.groups()) {
-    const std::size_t group = next_;
-    next_ += step_;
+  while (next_ < count_) {
+    const std::size_t group = shard_.first + (begin_ + next_++) % count_ * shard_.count;
     if (const auto task = take(group)) return task;
   }
   return std::nullopt;

@@ -21,6 +21,7 @@ namespace warplens::tools {
 /// Every `count`-th group, beginning with number `first`.
 struct Shard {
   std::size_t first = 0, count = 1;
+  double begin = 0; ///< the share of these groups behind which the queue begins; it goes on with those before
 };
 /// "2/8": the second of eight. UsageError: it is not of this form.
 Shard parse_shard(const std::string& text);
@@ -59,7 +60,8 @@ private:
   const SweepSpace& space_;
   SweepInputs& inputs_;
   SweepFile* file_;
-  std::size_t next_, step_;
+  Shard shard_;
+  std::size_t count_, begin_, next_ = 0; ///< groups of the shard
   std::vector<std::size_t> left_out_, again_;
   std::map<std::uint64_t, unsigned> claims_; ///< tasks with this key that run
   std::size_t recorded_ = 0, failures_ = 0;
