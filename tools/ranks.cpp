@@ -58,6 +58,7 @@ void tell_kept() {
 
 RankPlace rank_place() {
   RankPlace place;
+  if (ranks_in_environment() != 0) api::without_terminal(); // the launcher's pseudo-terminal of rank 0 is none
   place.count = std::max(ranks_in_environment(), 1u);
   place.rank = number_in_environment({"OMPI_COMM_WORLD_RANK", "PMI_RANK"}).value_or(0);
   place.here = std::max(number_in_environment({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}).value_or(1), 1u);

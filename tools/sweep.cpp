@@ -123,7 +123,8 @@ po::options_description sweep_options() {
       "draw the ranking metric over the block if it varies, else over the last varying setting; requires gnuplot");
   add("x", po::value<std::string>()->value_name("NAME"), "the setting for the plot's x axis");
   add("results", po::value<std::string>()->value_name("FILE"),
-      "append each run to FILE as soon as it is complete, and do not run what FILE has; 'warplens sweep FILE' shows the "
+      "append each run to FILE as soon as it is complete, and do not run what FILE has; 'warplens sweep FILE' shows "
+      "the "
       "table, also while it grows");
   add("resume", po::value<std::string>()->value_name("FILE"), "the same as --results");
   add("shard", po::value<std::string>()->value_name("I/N"), "of --results: run only the I-th of N parts");
@@ -276,7 +277,9 @@ std::string results_of(const po::variables_map& values) {
   const bool results = values.count("results") != 0;
   if (results && values.count("resume") != 0)
     throw UsageError{"--results and --resume are the same option", "give one of them"};
-  return results ? values["results"].as<std::string>() : values.count("resume") != 0 ? values["resume"].as<std::string>() : "";
+  return results                       ? values["results"].as<std::string>()
+         : values.count("resume") != 0 ? values["resume"].as<std::string>()
+                                       : "";
 }
 
 RunOptions run_options(const po::variables_map& values) {
@@ -298,7 +301,8 @@ RunOptions run_options(const po::variables_map& values) {
 }
 
 bool has_outputs(const po::variables_map& values) {
-  return std::any_of(std::begin(kOutputs), std::end(kOutputs), [&](const char* name) { return values.count(name) != 0; });
+  return std::any_of(std::begin(kOutputs), std::end(kOutputs),
+                     [&](const char* name) { return values.count(name) != 0; });
 }
 
 /// Options that need the whole table, and options that need the file.
@@ -309,8 +313,9 @@ void check_options(const po::variables_map& values, bool file) {
     if (values.count(name) == 0) continue;
     if (!file) throw UsageError{fmt::format("--{} needs --results FILE", name), ""};
     if (has_outputs(values))
-      throw UsageError{fmt::format("--{} does not have the whole table", name),
-                       fmt::format("afterwards, use warplens sweep {} with the options for output", results_of(values))};
+      throw UsageError{
+          fmt::format("--{} does not have the whole table", name),
+          fmt::format("afterwards, use warplens sweep {} with the options for output", results_of(values))};
   }
   for (const char* name : {"shards", "dry-run"})
     if (values.count(name) != 0 && values.count("submit") == 0)
@@ -340,17 +345,19 @@ std::vector<SweepRow> rows_in_order(const SweepSpace& space, SweepInputs& inputs
     if (const SweepRow* row = table.find(inputs.head(settings).run); row != nullptr && other == others.end())
       rows.push_back(*row);
     else
-      rows.push_back(other != others.end() ? other->second
-                                           : row_without_result(settings, fmt::format("not run: {}", exec::kOutOfTime)));
+      rows.push_back(other != others.end()
+                         ? other->second
+                         : row_without_result(settings, fmt::format("not run: {}", exec::kOutOfTime)));
   }
   return rows;
 }
 
-int run_into_file(const SweepSpace& space, SweepInputs& inputs, const RunOptions& options, const po::variables_map& values) {
+int run_into_file(const SweepSpace& space, SweepInputs& inputs, const RunOptions& options,
+                  const po::variables_map& values) {
   SweepFile file(results_of(values));
   std::map<std::size_t, SweepRow> others;
-  const SweepCounts counts = run_sweep(space, inputs, options, &file,
-                                       [&](std::size_t i, SweepRow row) { others.insert_or_assign(i, std::move(row)); });
+  const SweepCounts counts = run_sweep(
+      space, inputs, options, &file, [&](std::size_t i, SweepRow row) { others.insert_or_assign(i, std::move(row)); });
   if (rank_place().rank != 0) return kFine; // rank 0 waits for all runs, and shows them
   if (has_outputs(values) || (options.shard.count == 1 && space.size() <= kMostShown))
     return show(rows_in_order(space, inputs, file.name(), others), values);
@@ -390,7 +397,8 @@ bool is_table(const std::string& name) {
 
 /// The table of files that sweeps have written, or are writing.
 int show_tables(const CommandLine& line) {
-  constexpr std::string_view kTaken[] = {"input", "by", "largest", "ties", "metrics", "csv", "json", "html", "plot", "x"};
+  constexpr std::string_view kTaken[] = {"input", "by",   "largest", "ties", "metrics",
+                                         "csv",   "json", "html",    "plot", "x"};
   for (const auto& option : line.options)
     if (std::find(std::begin(kTaken), std::end(kTaken), option.string_key) == std::end(kTaken))
       throw UsageError{fmt::format("--{} needs a launch file, not a table", option.string_key), ""};

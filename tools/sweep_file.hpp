@@ -5,8 +5,8 @@
 //   if (!file.find(run) && file.claim(key)) …      // nobody else runs it: run it
 //   file.append(api::sweep_record(…));
 //
-// Locks of byte ranges of the file (far behind its end) keep sweeps apart. The system releases them when a process ends,
-// however it ends, and network file systems know them.
+// Locks of byte ranges of the file (far behind its end) keep sweeps apart. The system releases them when a process
+// ends, however it ends, and network file systems know them.
 #pragma once
 
 #include "api/files/digest.hpp"
@@ -48,7 +48,7 @@ private:
 
   std::string name_;
   int file_ = -1;
-  std::uint64_t read_ = 0; ///< bytes of the file that are known: whole lines
+  std::uint64_t read_ = 0;                        ///< bytes of the file that are known: whole lines
   std::vector<api::Digest::Value> done_, failed_; ///< sorted; 16 bytes a run
 };
 

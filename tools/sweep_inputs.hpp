@@ -29,10 +29,10 @@ private:
   Files files_of(const api::Settings& settings);
   std::string digest_of(const std::string& file);
 
-  std::string common_;                          ///< of options and version
-  Files known_;                                 ///< the digest is empty if there is no such file
-  std::map<std::string, Files> of_launch_file_; ///< without settings
-  bool settings_add_files_ = false;             ///< such as --set module=a.ptx,b.ptx
+  std::string common_;                                          ///< of options and version
+  Files known_;                                                 ///< the digest is empty if there is no such file
+  std::map<std::string, Files> of_launch_file_;                 ///< without settings
+  bool settings_add_files_ = false;                             ///< such as --set module=a.ptx,b.ptx
   std::map<std::pair<std::string, std::string>, bool> checked_; ///< settings of the target
 };
 

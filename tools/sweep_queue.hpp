@@ -31,7 +31,8 @@ public:
   /// Without a file, all configurations are to run.
   SweepQueue(const SweepSpace& space, SweepInputs& inputs, SweepFile* file, Shard shard);
 
-  /// A group and, as bits, those of its configurations that are to run. Nullopt: there is none that no other sweep runs.
+  /// A group and, as bits, those of its configurations that are to run. Nullopt: there is none that no other sweep
+  /// runs.
   std::optional<Workers::Task> next();
   /// The results of a task are in the file.
   void finished(const Workers::Task& task);

@@ -89,7 +89,9 @@ std::string run_task(const SweepSpace& space, SweepInputs& inputs, const std::ve
 double seconds_of_children() {
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
@@ -112,8 +114,7 @@ void Coordinator::run_all(unsigned count) {
   Progress progress;
   progress_ = &progress;
   while (true) {
-    workers.run([this] { return next(); },
-                [this](std::span<const Workers::Result> results) { done(results); },
+    workers.run([this] { return next(); }, [this](std::span<const Workers::Result> results) { done(results); },
                 [this](const Workers::Task& task, const std::string& why) { died(task, why); });
     if (!queue_.others_run() || counts_.out_of_time) break;
     progress.now("waiting for configurations that another sweep runs");
@@ -169,15 +170,15 @@ std::string Coordinator::take_records(const Workers::Result& result) {
 
 void Coordinator::died(const Workers::Task& task, const std::string& why) const {
   Diagnostics warnings;
-  warnings.warning({}, fmt::format("warplens: {}: {}",
-                                   api::text_of(space_.at(queue_.configurations(task).front())), why));
+  warnings.warning({},
+                   fmt::format("warplens: {}: {}", api::text_of(space_.at(queue_.configurations(task).front())), why));
   print(warnings);
 }
 
 void Coordinator::show(std::size_t last) {
   const std::size_t known = counts_.run + queue_.recorded(), all = space_.size() / options_.shard.count;
-  progress_->now(
-      fmt::format("{} of {} configurations, last: {}", known, all, api::text_of(space_.at(last))), known, all);
+  progress_->now(fmt::format("{} of {} configurations, last: {}", known, all, api::text_of(space_.at(last))), known,
+                 all);
 }
 
 } // namespace

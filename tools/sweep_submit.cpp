@@ -91,8 +91,9 @@ int submit_sweep(const CommandLine& line, const std::string& results) {
   write(child.output);
   if (child.status == 0) return kFine;
   Diagnostics errors;
-  errors.error({}, fmt::format("warplens: '{}' failed{}", command,
-                               child.status > 0 ? fmt::format(" with exit status {}", child.status) : ""),
+  errors.error({},
+               fmt::format("warplens: '{}' failed{}", command,
+                           child.status > 0 ? fmt::format(" with exit status {}", child.status) : ""),
                fmt::format("the script is {}", file));
   print(errors);
   return kFound;

@@ -8,8 +8,8 @@
 
 namespace warplens::tools {
 
-/// `line`: the command, with --submit. Returns kFine, or kFound if the script could not be started. UsageError: there is
-/// no such template, or the script cannot be written.
+/// `line`: the command, with --submit. Returns kFine, or kFound if the script could not be started. UsageError: there
+/// is no such template, or the script cannot be written.
 int submit_sweep(const CommandLine& line, const std::string& results);
 
 } // namespace warplens::tools

@@ -142,8 +142,8 @@ std::string Workers::replace(Worker& worker) {
                      WTERMSIG(status) == SIGKILL ? ": out of memory?" : "");
 }
 
-/// Where jobs are short, some wait in the pipe, so that the worker does not wait for this process. Of long jobs, each goes
-/// to the worker that is free first.
+/// Where jobs are short, some wait in the pipe, so that the worker does not wait for this process. Of long jobs, each
+/// goes to the worker that is free first.
 void Workers::collect(Worker& worker, const Died& died, std::vector<Result>& results) {
   constexpr std::size_t kPart = 1 << 16, kMost = 8;
   constexpr auto kQueued = std::chrono::milliseconds(20);

@@ -17,7 +17,8 @@ namespace {
 
 // What stands around the parts of a record.
 constexpr std::string_view kRun = R"({"run":")", kScope = R"(","scope":")", kInputs = R"(","inputs":")",
-                           kState = R"(","state":")", kVersion = R"(","warplens":")", kCheck = R"(,"check":")", kEnd = R"("})";
+                           kState = R"(","state":")", kVersion = R"(","warplens":")", kCheck = R"(,"check":")",
+                           kEnd = R"("})";
 constexpr std::string_view kStates[] = {"done", "failed", "lost"};
 
 /// Removes a prefix; false: it is not there.
@@ -67,9 +68,9 @@ bool is_before(const SweepRow& a, const SweepRow& b) {
 std::string sweep_record(const SweepRow& row, const RecordHead& head) {
   std::string json = sweep_line(row);
   json.resize(json.size() - 2); // "}\n"
-  std::string line = fmt::format("{}{}{}{}{}{}{}{}{}{}\",{}", kRun, head.run, kScope, head.scope, kInputs, head.inputs,
-                                 kState, kStates[static_cast<std::size_t>(head.state)], kVersion, version(),
-                                 std::string_view(json).substr(1));
+  std::string line =
+      fmt::format("{}{}{}{}{}{}{}{}{}{}\",{}", kRun, head.run, kScope, head.scope, kInputs, head.inputs, kState,
+                  kStates[static_cast<std::size_t>(head.state)], kVersion, version(), std::string_view(json).substr(1));
   line += fmt::format("{}{}{}\n", kCheck, Digest().bytes(line).text(), kEnd);
   return line;
 }

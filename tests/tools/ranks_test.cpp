@@ -74,8 +74,8 @@ TEST_F(Ranks, GiveTheReportOfOneProcess) {
 TEST_F(Ranks, ShareASweep) {
   const Folder folder;
   const std::string rows = (folder.path() / "rows").string();
-  const std::vector<std::string> sweep = {"sweep",     kSamples + "vector_add/launch.toml", "--block", "32..512+32",
-                                          "--shared", "0,256,512"};
+  const std::vector<std::string> sweep = {
+      "sweep", kSamples + "vector_add/launch.toml", "--block", "32..512+32", "--shared", "0,256,512"};
   std::vector<std::string> shared = sweep;
   shared.insert(shared.end(), {"--results", rows});
   const Output one = run_program(sweep), many = over(3, shared);

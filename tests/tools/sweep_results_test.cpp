@@ -148,7 +148,8 @@ TEST_F(SweepResults, SayWhichRunsDieEachTime) {
     const Output o = expect(1, sweep);
     EXPECT_NE(o.out.find("its process was killed by signal"), o.out.npos) << o.out;
     std::size_t deaths = 0;
-    for (const std::string& line : lines_of(o.err)) deaths += line.find("launch f.toml: its process") != line.npos ? 1 : 0;
+    for (const std::string& line : lines_of(o.err))
+      deaths += line.find("launch f.toml: its process") != line.npos ? 1 : 0;
     EXPECT_EQ(deaths, 2u) << o.err;
     EXPECT_EQ(lines_of(text("rows")).size(), 1 + times) << "a run that may have a result runs again";
   }
@@ -175,7 +176,8 @@ TEST_F(SweepResults, EndWithAMessageIfTheDiskIsFull) {
   const Output whole = expect(0, "$S " + kMany + "--csv -");
   const std::string sweep = "$S " + kMany + "--results rows --csv -";
   for (const char* blocks : {"1", "7", "100", "500"}) {
-    expect_error(std::string("(ulimit -f ") + blocks + "; " + sweep + ")", "--results rows: cannot grow: File too large");
+    expect_error(std::string("(ulimit -f ") + blocks + "; " + sweep + ")",
+                 "--results rows: cannot grow: File too large");
     (void)run("$W sweep rows"); // readable, if there is a complete row
   }
   EXPECT_EQ(expect(0, sweep).out, whole.out);
@@ -198,7 +200,8 @@ TEST_F(SweepResults, OfShardsAreOneTable) {
 }
 
 TEST_F(SweepResults, OfManyConfigurationsWithOneEmulation) {
-  const std::string sweep = "$W sweep l.toml --registers 1..60 --device gtx480,h200 --csv -"; // more than a process takes
+  const std::string sweep =
+      "$W sweep l.toml --registers 1..60 --device gtx480,h200 --csv -"; // more than a process takes
   const Output plain = expect(0, sweep);
   EXPECT_EQ(lines_of(plain.out).size(), 121u);
   EXPECT_EQ(expect(0, sweep + " --results rows").out, plain.out);
@@ -252,7 +255,8 @@ TEST_F(SweepResults, AreSubmittedToSlurm) {
   (void)folder_.write("sbatch", "#!/bin/bash\nlast=$(sed -n 's/^#SBATCH --array=1-//p' \"$1\")\n"
                                 "for i in $(seq \"$last\"); do SLURM_ARRAY_TASK_ID=$i sh \"$1\" || exit 1; done\n"
                                 "echo Submitted batch job 17\n");
-  const Output o = expect(0, "chmod +x sbatch; PATH=$PWD:$PATH; $S " + kMany + "--results rows --submit slurm --shards 3");
+  const Output o =
+      expect(0, "chmod +x sbatch; PATH=$PWD:$PATH; $S " + kMany + "--results rows --submit slurm --shards 3");
   EXPECT_NE(o.out.find("Submitted batch job 17"), o.out.npos) << o.out;
   expect_each_once("rows", 160);
 }
