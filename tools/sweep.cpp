@@ -3,7 +3,6 @@
 #include "api/html/page.hpp"
 #include "api/plan/launch_file.hpp"
 #include "api/sweep/sweep_json.hpp"
-#include "emulator/exec/grid/time_limit.hpp"
 #include "tools/command_line.hpp"
 #include "tools/launch_options.hpp"
 #include "tools/limit_options.hpp"
@@ -345,9 +344,8 @@ std::vector<SweepRow> rows_in_order(const SweepSpace& space, SweepInputs& inputs
     if (const SweepRow* row = table.find(inputs.head(settings).run); row != nullptr && other == others.end())
       rows.push_back(*row);
     else
-      rows.push_back(other != others.end()
-                         ? other->second
-                         : row_without_result(settings, fmt::format("not run: {}", exec::kOutOfTime)));
+      rows.push_back(other != others.end() ? other->second
+                                           : row_without_result(settings, "not run: time limit reached"));
   }
   return rows;
 }

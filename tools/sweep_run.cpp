@@ -2,7 +2,6 @@
 #include "tools/sweep_run.hpp"
 
 #include "api/sweep/sweep_json.hpp"
-#include "emulator/exec/grid/time_limit.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
@@ -23,11 +22,6 @@ namespace {
 using api::RunState;
 using api::Settings;
 using api::SweepRow;
-
-RunState state_of(const SweepRow& row) {
-  if (row.failure.empty()) return RunState::done;
-  return row.failure.find(exec::kOutOfTime) == row.failure.npos ? RunState::failed : RunState::lost;
-}
 
 class Coordinator {
 public:
@@ -78,7 +72,7 @@ std::string run_task(const SweepSpace& space, SweepInputs& inputs, const std::ve
     const std::vector<SweepRow> rows = api::run_configurations(together, options);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       api::RecordHead head = inputs.head(rows[i].settings);
-      head.state = state_of(rows[i]);
+      head.state = api::state_of(rows[i]);
       records[group[i]] = api::sweep_record(rows[i], head);
     }
   }

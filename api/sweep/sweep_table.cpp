@@ -4,6 +4,7 @@
 #include "api/files/digest.hpp"
 #include "api/sweep/sweep_json.hpp"
 #include "emulator/base/unreadable.hpp"
+#include "emulator/exec/grid/time_limit.hpp"
 
 #include <fmt/format.h>
 
@@ -64,6 +65,11 @@ bool is_before(const SweepRow& a, const SweepRow& b) {
 }
 
 } // namespace
+
+RunState state_of(const SweepRow& row) {
+  if (row.failure.empty()) return RunState::done;
+  return row.failure.find(exec::kOutOfTime) == row.failure.npos ? RunState::failed : RunState::lost;
+}
 
 std::string sweep_record(const SweepRow& row, const RecordHead& head) {
   std::string json = sweep_line(row);

@@ -16,7 +16,7 @@ namespace warplens::api {
 enum class RunState : std::uint8_t {
   done,
   failed, ///< it has no result: it was refused, or trapped
-  lost    ///< its process died; it may have a result when it runs again
+  lost    ///< its process died, or the time was over; it may have a result when it runs again
 };
 
 struct RecordHead {
@@ -25,6 +25,9 @@ struct RecordHead {
   std::string inputs; ///< digest of the input files, the options and the version
   RunState state = RunState::done;
 };
+
+/// `lost` if the time was over before the row had a result.
+RunState state_of(const SweepRow& row);
 
 std::string sweep_record(const SweepRow& row, const RecordHead& head);
 /// `line` without its newline. Nullopt: it is not complete, or was changed.
