@@ -30,6 +30,8 @@ function(warplens_install_data)
   install(FILES ${rules} DESTINATION ${WARPLENS_INSTALL_DATA}/rules COMPONENT data)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/model/devices DESTINATION ${WARPLENS_INSTALL_DATA} COMPONENT data
     FILES_MATCHING PATTERN "*.toml")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/submit DESTINATION ${WARPLENS_INSTALL_DATA} COMPONENT data
+    USE_SOURCE_PERMISSIONS)
   # The scripts of samples/ make their files; users need only the files.
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/samples DESTINATION ${WARPLENS_INSTALL_DATA} COMPONENT data
     PATTERN compile EXCLUDE PATTERN "*.py" EXCLUDE PATTERN __pycache__ EXCLUDE)

@@ -36,7 +36,8 @@ constexpr std::string_view kCompareHelp = R"(usage: warplens compare A.json B.js
        warplens compare [A.json…] [OPTION…] -- PROGRAM [ARGUMENT…] [-- PROGRAM [ARGUMENT…]]…
        warplens compare SWEEP.json --signs [OPTION…]
 
-Compares reports of 'warplens run --json', 'exec --json' or 'sweep --json': the first report with each of the others.
+Compares reports of 'warplens run --json', 'exec --json' or 'sweep --json', and tables of 'sweep --results', also while
+these grow: the first report with each of the others.
 Launches are matched by kernel and settings and then in order, or only by order if no names match. For each pair of
 launches, the output shows the predicted times, the counts that explain the change (the model is evaluated again with
 counts of the other launch), the metrics and lines that changed, and the findings that appeared or disappeared.
@@ -144,7 +145,13 @@ ReportFile read_one(const std::string& name) {
                        "ELF"))
     throw UsageError{fmt::format("'{}' is a program, not a report", name),
                      "put '--' before each program: warplens compare -- ./before -- ./after"};
-  return value_or_throw(api::read_report(text, name));
+  ReportFile report = value_or_throw(api::read_report(text, name));
+  if (!report.note.empty()) {
+    Diagnostics notes;
+    notes.warning({}, fmt::format("warplens: {}: {}", name, report.note));
+    print(notes);
+  }
+  return report;
 }
 
 std::string option(const po::variables_map& values, const char* name) {

@@ -13,8 +13,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
+#include <optional>
 
 namespace warplens::tools {
 
@@ -25,12 +28,15 @@ using namespace std::chrono_literals;
 Connection* connection = nullptr;
 int usual_stderr = -1; ///< of other ranks than 0
 
-/// As the launcher says: OpenMPI's, or that of MPICH, Intel MPI and Slurm. 0: there is no launcher.
-unsigned ranks_in_environment() {
-  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+/// The first of these variables that is there: OpenMPI's, or that of MPICH, Intel MPI and Slurm.
+std::optional<unsigned> number_in_environment(std::initializer_list<const char*> names) {
+  for (const char* const name : names)
     if (const char* const value = std::getenv(name)) return static_cast<unsigned>(std::strtoul(value, nullptr, 10));
-  return 0;
+  return std::nullopt;
 }
+
+/// 0: there is no launcher.
+unsigned ranks_in_environment() { return number_in_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}).value_or(0); }
 
 void be_silent() {
   const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC), kept = memfd_create("stderr", MFD_CLOEXEC);
@@ -49,6 +55,15 @@ void tell_kept() {
 }
 
 } // namespace
+
+RankPlace rank_place() {
+  RankPlace place;
+  if (ranks_in_environment() != 0) api::without_terminal(); // the launcher's pseudo-terminal of rank 0 is none
+  place.count = std::max(ranks_in_environment(), 1u);
+  place.rank = number_in_environment({"OMPI_COMM_WORLD_RANK", "PMI_RANK"}).value_or(0);
+  place.here = std::max(number_in_environment({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}).value_or(1), 1u);
+  return place;
+}
 
 exec::Ranks* join_ranks() {
   const unsigned ranks = ranks_in_environment();

@@ -11,6 +11,13 @@ class Ranks;
 
 namespace warplens::tools {
 
+/// The place of this process among those of an MPI launcher, as it tells them by the environment.
+struct RankPlace {
+  unsigned rank = 0, count = 1;
+  unsigned here = 1; ///< ranks on this machine
+};
+RankPlace rank_place();
+
 /// Throws UsageError where this process is one of several, but Warplens was built without MPI.
 exec::Ranks* join_ranks();
 

@@ -2,28 +2,29 @@
 // warplens sweep: runs one launch under many configurations.
 #include "api/html/page.hpp"
 #include "api/plan/launch_file.hpp"
+#include "api/sweep/sweep_json.hpp"
 #include "tools/command_line.hpp"
 #include "tools/launch_options.hpp"
 #include "tools/limit_options.hpp"
 #include "tools/module_file.hpp"
 #include "tools/output.hpp"
 #include "tools/plot.hpp"
-#include "tools/progress.hpp"
+#include "tools/ranks.hpp"
 #include "tools/sweep_axes.hpp"
-#include "tools/sweep_file.hpp"
 #include "tools/sweep_program.hpp"
 #include "tools/sweep_result.hpp"
-#include "tools/workers.hpp"
+#include "tools/sweep_run.hpp"
+#include "tools/sweep_submit.hpp"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <fnmatch.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
+#include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -38,6 +39,7 @@ using api::Settings;
 using api::SweepRow;
 
 constexpr std::string_view kSweepHelp = R"(usage: warplens sweep LAUNCH.toml | FOLDER … [OPTION…]
+       warplens sweep RESULTS … [OPTION…]
        warplens sweep [OPTION…] -- PROGRAM [ARGUMENT…]
 
 Runs a launch under every combination of the given values (blocks, devices, rules, sizes, …), shows one table, and
@@ -48,6 +50,8 @@ A LIST consists of values and ranges, separated by commas: 64,128   64..1024*2  
 If the block varies, the grid changes so that its threads stay as in the launch file, in each dimension. --total sets
 other threads, --grid sets other blocks, and --grid fixed keeps the blocks of the launch file.
 
+RESULTS are files of --results: their rows are shown, and nothing is run.
+
 A PROGRAM runs once for each combination of --device, --l1 and --registers, as 'warplens exec' runs it; the table has
 the predicted time of all its launches. --analyzers and --csv apply, too.
 
@@ -57,12 +61,17 @@ constexpr std::string_view kSweepExamples = R"(
 Examples:
   warplens sweep samples/vector_add/launch.toml --block 32..1024*2 --device gtx280,gtx480
   warplens sweep samples/ubench/launch.toml --index all --block all:192 --l1 off,on --csv ubench.csv
-  warplens sweep samples/fmm_ulist/launch.toml --kernel 'cuda*' --block 64,128 --grid fixed --resume fmm.jsonl
+  warplens sweep samples/fmm_ulist/launch.toml --kernel 'cuda*' --block 64,128 --grid fixed --results fmm.jsonl
   warplens sweep l.toml --set arg.0.s32=1024..65536*2 --with buffer.x.count=1024..65536*2 --with total=1024..65536*2
   warplens sweep l.toml --block 64,128 --with shared=1024,2048 --by transactions --json sweep.json
+  warplens sweep l.toml --set arg.1.f32=1..10000 --results rows.jsonl --submit slurm --shards 16
+  warplens sweep rows.jsonl --csv rows.csv
   warplens sweep --device h200,a100,gtx480 -- ./vectorAdd
 Exit status: 0 success; 1 a configuration has no result (the table shows why); 2 bad usage or input.
 )";
+
+constexpr std::size_t kMostShown = 1000; ///< rows of the table as text
+constexpr const char* kOutputs[] = {"csv", "json", "html", "plot"};
 
 /// Options whose values become settings of the same name.
 struct AxisOption {
@@ -112,8 +121,17 @@ po::options_description sweep_options() {
   add("plot", po::value<std::string>()->value_name("FILE.svg|png"),
       "draw the ranking metric over the block if it varies, else over the last varying setting; requires gnuplot");
   add("x", po::value<std::string>()->value_name("NAME"), "the setting for the plot's x axis");
-  add("resume", po::value<std::string>()->value_name("FILE"),
-      "save each row in FILE as soon as it is complete, and skip configurations that FILE already contains");
+  add("results", po::value<std::string>()->value_name("FILE"),
+      "append each run to FILE as soon as it is complete, and do not run what FILE has; 'warplens sweep FILE' shows "
+      "the "
+      "table, also while it grows");
+  add("resume", po::value<std::string>()->value_name("FILE"), "the same as --results");
+  add("shard", po::value<std::string>()->value_name("I/N"), "of --results: run only the I-th of N parts");
+  add("submit", po::value<std::string>()->value_name("NAME|FILE"),
+      "of --results: write a script that runs all shards, and start it: slurm (an array job), local (processes), or a "
+      "template of your own");
+  add("shards", po::value<unsigned>()->value_name("N"), "of --submit: the number of shards; default 8");
+  add("dry-run", "of --submit: only write the script, and show how to start it");
   add("jobs", po::value<unsigned>()->value_name("N")->default_value(0),
       "number of processes; 0: as many as the machine has cores");
   add_max_steps_option(options);
@@ -181,134 +199,6 @@ std::vector<Axis> axes_of(const std::vector<po::option>& options) {
   return axes;
 }
 
-/// The given launch files, and those in the given folders, sorted by name.
-Strings launch_files(const Strings& inputs) {
-  Strings files;
-  for (const std::string& input : inputs) {
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(input, ignored)) {
-      files.push_back(input);
-      continue;
-    }
-    Strings found, below;
-    for (const auto& entry : std::filesystem::directory_iterator(input)) {
-      if (entry.path().extension() == ".toml") found.push_back(entry.path().string());
-      const std::filesystem::path of_sample = entry.path() / "launch.toml";
-      if (std::filesystem::is_regular_file(of_sample, ignored)) below.push_back(of_sample.string());
-    }
-    if (found.empty()) found = std::move(below);
-    if (found.empty()) throw UsageError{fmt::format("there is no launch file in the folder '{}'", input), ""};
-    std::sort(found.begin(), found.end());
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  return files;
-}
-
-/// The kernels of a launch's module that match the patterns, in source order.
-Strings kernels_of(const api::LaunchPlan& launch, const std::string& list) {
-  const auto sources = value_or_throw(read_module(launch.module, api::device_or_default({})->capability));
-  auto context = value_or_throw(api::Context::create());
-  const auto module = value_or_throw(api::Module::load(context, sources));
-  Strings names;
-  for (const std::string& pattern : words(list)) {
-    const std::size_t before = names.size();
-    for (const auto* kernel : module->kernels())
-      if (const std::string name(kernel->name); fnmatch(pattern.c_str(), name.c_str(), 0) == 0) names.push_back(name);
-    if (names.size() == before)
-      throw UsageError{fmt::format("--kernel {}: '{}' has no such kernel", pattern, launch.module.string()),
-                       "warplens check lists the kernels"};
-  }
-  return names;
-}
-
-/// All configurations to run, in the order of the table.
-std::vector<Settings> configurations(const po::variables_map& values, const std::vector<Axis>& axes) {
-  std::vector<Settings> all;
-  for (const std::string& file : launch_files(values["input"].as<Strings>())) {
-    const Settings base{{"launch", file}};
-    const api::SweepPlan plan = value_or_throw(api::sweep_plan(base));
-    std::vector<Axis> own;
-    std::size_t launch = plan.launch;
-    if (values.count("index") != 0) {
-      const auto& list = values["index"].as<std::string>();
-      own.push_back(
-          parse_axis("index", list == "all" ? fmt::format("0..{}", plan.plan.launches.size() - 1) : list, "--index"));
-      for (const auto& one : own.back().values) {
-        launch = value_or_throw(api::sweep_plan({{"launch", file}, {"index", one.front()}})).launch;
-      }
-    }
-    if (values.count("kernel") != 0) {
-      Axis kernels{{"kernel"}, {}};
-      for (const std::string& name : kernels_of(plan.plan.launches[launch], values["kernel"].as<std::string>()))
-        kernels.values.push_back({name});
-      own.push_back(std::move(kernels));
-    }
-    own.insert(own.end(), axes.begin(), axes.end());
-    for (Settings& settings : combinations(base, own)) all.push_back(std::move(settings));
-  }
-  return all;
-}
-
-/// Rejects unknown devices, rules and keys as bad input, before they become a table of failures.
-void check(const std::vector<Settings>& all) {
-  std::set<std::pair<std::string, std::string>> seen;
-  for (const Settings& settings : all)
-    for (const auto& [name, value] : settings) {
-      if (!seen.insert({name, value}).second) continue;
-      if (name == "device") value_or_throw(api::load_device(value));
-      if (name == "rule") value_or_throw(api::load_rules({&value, 1}));
-      if (const auto level = api::parse_first_level(value); name == "l1" && !level)
-        throw UsageError{"--" + level.error().list().front().message, ""};
-      if (name == "registers" && value.find_first_not_of("0123456789") != value.npos)
-        throw UsageError{fmt::format("--registers {}: expected a whole number", value), ""};
-      if (name != "launch" && name != "device" && name != "rule" && name != "l1")
-        value_or_throw(api::sweep_plan(settings));
-    }
-}
-
-/// Runs the configurations without a row and adds their rows, which arrive in any order.
-void run_all(const std::vector<Settings>& all, std::vector<std::optional<SweepRow>>& rows,
-             const api::SweepOptions& options, const api::RunLimits& limits, unsigned jobs, SweepFile* file) {
-  std::vector<std::size_t> open;
-  std::vector<Settings> missing;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (!rows[i]) open.push_back(i), missing.push_back(all[i]);
-  const auto groups = api::share_emulations(missing);
-  if (groups.empty()) return;
-  const auto count = static_cast<unsigned>(std::min<std::size_t>(jobs, groups.size()));
-  api::SweepOptions each = options;
-  each.launch.workers = std::max(1u, jobs / count);
-  Workers workers(count, [&](std::size_t job) {
-    static const LimitGuard guard(limits); // per process; the time started with the sweep
-    std::vector<Settings> group;
-    for (const std::size_t i : groups[job]) group.push_back(missing[i]);
-    std::string lines;
-    for (const SweepRow& row : api::run_configurations(group, each)) lines += api::sweep_line(row);
-    return lines;
-  });
-  Progress progress;
-  std::size_t known = all.size() - missing.size();
-  progress.now(fmt::format("{} of {} configurations", known, all.size()), known, all.size());
-  workers.run(groups.size(), [&](std::size_t job, Expected<std::string> result) {
-    std::istringstream lines(result ? *result : std::string());
-    for (const std::size_t i : groups[job]) {
-      SweepRow row{};
-      if (std::string line; std::getline(lines, line)) {
-        row = value_or_throw(api::parse_sweep_line(line));
-        if (file != nullptr && row.failure.find(exec::kOutOfTime) == row.failure.npos) file->append(row);
-      } else {
-        row.settings = missing[i];
-        row.failure = result ? "the process returned no row" : result.error().list().front().message;
-      }
-      rows[open[i]] = std::move(row);
-    }
-    known += groups[job].size();
-    progress.now(
-        fmt::format("{} of {} configurations, last: {}", known, all.size(), api::text_of(missing[groups[job].back()])),
-        known, all.size());
-  });
-}
-
 constexpr MetricId kUsualMetrics[] = {MetricId::milliseconds,
                                       MetricId::occupancy,
                                       MetricId::resident_warps,
@@ -365,56 +255,160 @@ int show(const std::vector<SweepRow>& rows, const po::variables_map& values) {
          values["plot"].as<std::string>());
   if (!quiet) {
     const Style style = style_for(STDOUT_FILENO);
-    write(sweep_text(rows, ranking, metrics, style));
+    write(rows.size() <= kMostShown ? sweep_text(rows, ranking, metrics, style)
+                                    : fmt::format("{} configurations: --csv FILE writes them\n", rows.size()));
     write(recommendation_text(recommended, ranking, style));
   }
   return std::all_of(rows.begin(), rows.end(), [](const SweepRow& r) { return r.failure.empty(); }) ? kFine : kFound;
 }
 
 /// The requested analyzers; also `caches` if the first-level cache varies.
-Strings analyzers_of(const po::variables_map& values, const std::vector<Settings>& all) {
+Strings analyzers_of(const po::variables_map& values) {
   Strings names = words(values["analyzers"].as<std::string>());
-  const bool caches =
-      std::any_of(all.begin(), all.end(), [](const Settings& s) { return api::setting(s, "l1") != nullptr; });
-  if (caches && std::find(names.begin(), names.end(), "caches") == names.end() &&
+  if (values.count("l1") != 0 && std::find(names.begin(), names.end(), "caches") == names.end() &&
       std::find(names.begin(), names.end(), "all") == names.end())
     names.emplace_back("caches");
   return names;
 }
 
-int sweep_all(const po::variables_map& values, const std::vector<Axis>& axes) {
-  const api::RunLimits limits = limits_of(values);
-  const LimitGuard guard(limits);
-  const std::vector<Settings> all = configurations(values, axes);
-  check(all);
+/// The file of --results, or of --resume, its first name; empty: none.
+std::string results_of(const po::variables_map& values) {
+  const bool results = values.count("results") != 0;
+  if (results && values.count("resume") != 0)
+    throw UsageError{"--results and --resume are the same option", "give one of them"};
+  return results                       ? values["results"].as<std::string>()
+         : values.count("resume") != 0 ? values["resume"].as<std::string>()
+                                       : "";
+}
+
+RunOptions run_options(const po::variables_map& values) {
+  RunOptions options;
+  options.limits = limits_of(values);
+  options.sweep.model = values["model"].as<std::string>();
+  options.sweep.launch.analyzers = analyzers_of(values);
+  options.sweep.launch.max_steps = values["max-steps"].as<std::uint64_t>();
+  options.sweep.read_module = read_module;
+  if (!options.sweep.model.empty() && model::find_model(options.sweep.model) == nullptr)
+    throw UsageError{fmt::format("--model {}: there is no such model", options.sweep.model), "warplens list models"};
+  options.jobs = values["jobs"].as<unsigned>();
+  if (options.jobs > 1024) throw UsageError{"--jobs: expected 0 to 1024", ""};
+  const RankPlace place = rank_place();
+  if (options.jobs == 0) options.jobs = std::max(1u, api::default_jobs() / place.here);
+  if (values.count("shard") != 0) options.shard = parse_shard(values["shard"].as<std::string>());
+  options.shard.begin = static_cast<double>(place.rank) / place.count;
+  return options;
+}
+
+bool has_outputs(const po::variables_map& values) {
+  return std::any_of(std::begin(kOutputs), std::end(kOutputs),
+                     [&](const char* name) { return values.count(name) != 0; });
+}
+
+/// Options that need the whole table, and options that need the file.
+void check_options(const po::variables_map& values, bool file) {
   if (values.count("plot") != 0) check_plot_name(values["plot"].as<std::string>());
   if (values.count("html") != 0) check_html(values["html"].as<std::string>());
-  api::SweepOptions options;
-  options.model = values["model"].as<std::string>();
-  options.launch.analyzers = analyzers_of(values, all);
-  options.launch.max_steps = values["max-steps"].as<std::uint64_t>();
-  options.read_module = read_module;
-  if (!options.model.empty() && model::find_model(options.model) == nullptr)
-    throw UsageError{fmt::format("--model {}: there is no such model", options.model), "warplens list models"};
-  std::vector<std::optional<SweepRow>> rows(all.size());
-  std::unique_ptr<SweepFile> file;
-  if (values.count("resume") != 0) {
-    file = std::make_unique<SweepFile>(
-        values["resume"].as<std::string>(),
-        identity_of(all, {{"model", options.model},
-                          {"analyzers", fmt::format("{}", fmt::join(options.launch.analyzers, ","))},
-                          {"max-steps", fmt::format("{}", options.launch.max_steps)}}));
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (const SweepRow* row = file->find(all[i])) rows[i] = *row;
+  for (const char* name : {"shard", "submit"}) {
+    if (values.count(name) == 0) continue;
+    if (!file) throw UsageError{fmt::format("--{} needs --results FILE", name), ""};
+    if (has_outputs(values))
+      throw UsageError{
+          fmt::format("--{} does not have the whole table", name),
+          fmt::format("afterwards, use warplens sweep {} with the options for output", results_of(values))};
   }
-  unsigned jobs = values["jobs"].as<unsigned>();
-  if (jobs > 1024) throw UsageError{"--jobs: expected 0 to 1024", ""};
-  if (jobs == 0) jobs = api::default_jobs();
-  run_all(all, rows, options, limits, jobs, file.get());
-  std::vector<SweepRow> result;
-  result.reserve(rows.size());
-  for (auto& row : rows) result.push_back(std::move(*row));
-  return show(result, values);
+  for (const char* name : {"shards", "dry-run"})
+    if (values.count(name) != 0 && values.count("submit") == 0)
+      throw UsageError{fmt::format("--{} needs --submit", name), ""};
+}
+
+std::string counts_text(const SweepCounts& counts, const std::string& file) {
+  std::string text = fmt::format("{} configurations have been run", counts.run);
+  if (counts.recorded != 0) text += fmt::format(", {} were in the file", counts.recorded);
+  if (counts.failed != 0) text += fmt::format("; {} have no result", counts.failed);
+  if (counts.lost != 0) text += fmt::format("; {} are not known, because their process died twice", counts.lost);
+  if (counts.out_of_time) text += "; others have not been run: time limit reached";
+  if (counts.run != 0)
+    text += fmt::format(". The processes computed {:.0f} % of {:.1f} s", 100 * counts.share, counts.seconds);
+  return api::wrapped(text, "") + fmt::format("warplens sweep {} shows the table.\n", file);
+}
+
+/// The rows of the file in the order of the configurations; `others`: rows that are not there.
+std::vector<SweepRow> rows_in_order(const SweepSpace& space, SweepInputs& inputs, const std::string& file,
+                                    const std::map<std::size_t, SweepRow>& others) {
+  const api::SweepTableReader table = value_or_throw(api::read_sweep_tables({&file, 1}));
+  std::vector<SweepRow> rows;
+  rows.reserve(space.size());
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    const Settings settings = space.at(i);
+    const auto other = others.find(i);
+    if (const SweepRow* row = table.find(inputs.head(settings).run); row != nullptr && other == others.end())
+      rows.push_back(*row);
+    else
+      rows.push_back(other != others.end() ? other->second
+                                           : row_without_result(settings, "not run: time limit reached"));
+  }
+  return rows;
+}
+
+int run_into_file(const SweepSpace& space, SweepInputs& inputs, const RunOptions& options,
+                  const po::variables_map& values) {
+  SweepFile file(results_of(values));
+  std::map<std::size_t, SweepRow> others;
+  const SweepCounts counts = run_sweep(
+      space, inputs, options, &file, [&](std::size_t i, SweepRow row) { others.insert_or_assign(i, std::move(row)); });
+  if (rank_place().rank != 0) return kFine; // rank 0 waits for all runs, and shows them
+  if (has_outputs(values) || (options.shard.count == 1 && space.size() <= kMostShown))
+    return show(rows_in_order(space, inputs, file.name(), others), values);
+  write(counts_text(counts, file.name()));
+  return counts.failed == 0 && counts.lost == 0 && !counts.out_of_time ? kFine : kFound;
+}
+
+int sweep_all(const CommandLine& line) {
+  const po::variables_map& values = line.values;
+  const RunOptions options = run_options(values);
+  const LimitGuard guard(options.limits);
+  const SweepSpace space = sweep_space(values, axes_of(line.options));
+  const std::string file = results_of(values);
+  check_options(values, !file.empty());
+  if (file.empty() && rank_place().count > 1)
+    throw UsageError{"an MPI launcher has started several processes", "they share a sweep by --results FILE"};
+  SweepInputs inputs({{"model", options.sweep.model},
+                      {"analyzers", fmt::format("{}", fmt::join(options.sweep.launch.analyzers, ","))},
+                      {"max-steps", fmt::format("{}", options.sweep.launch.max_steps)}});
+  space.each_value([&](const Settings& settings) { inputs.add(settings); });
+  if (values.count("submit") != 0) return submit_sweep(line, file);
+  if (!file.empty()) return run_into_file(space, inputs, options, values);
+  std::vector<SweepRow> rows(space.size());
+  run_sweep(space, inputs, options, nullptr, [&](std::size_t i, SweepRow row) { rows[i] = std::move(row); });
+  return show(rows, values);
+}
+
+bool is_table(const std::string& name) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(name, ignored)) return false;
+  std::ifstream file(name, std::ios::binary);
+  std::string start(16, '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  return api::is_sweep_table(start);
+}
+
+/// The table of files that sweeps have written, or are writing.
+int show_tables(const CommandLine& line) {
+  constexpr std::string_view kTaken[] = {"input", "by",   "largest", "ties", "metrics",
+                                         "csv",   "json", "html",    "plot", "x"};
+  for (const auto& option : line.options)
+    if (std::find(std::begin(kTaken), std::end(kTaken), option.string_key) == std::end(kTaken))
+      throw UsageError{fmt::format("--{} needs a launch file, not a table", option.string_key), ""};
+  check_options(line.values, false);
+  const api::SweepTable table = value_or_throw(api::read_sweep_tables(line.inputs)).finish();
+  if (table.rows.empty()) throw UsageError{fmt::format("'{}' has no run yet", line.inputs.front()), ""};
+  if (const std::string note = table.note(); !note.empty()) {
+    Diagnostics warnings;
+    warnings.warning({}, fmt::format("warplens: {}: {}", line.inputs.front(), note));
+    print(warnings);
+  }
+  return show(table.rows, line.values);
 }
 
 } // namespace
@@ -422,12 +416,12 @@ int sweep_all(const po::variables_map& values, const std::vector<Axis>& axes) {
 int sweep(const Strings& arguments) {
   const po::options_description visible = sweep_options();
   const auto program = std::find(arguments.begin(), arguments.end(), "--");
-  const CommandLine line = parse_command_line({arguments.begin(), program}, visible, {"jobs", "max-steps"});
-  const po::variables_map& values = line.values;
-  if (values.count("help") != 0) return show_help(kSweepHelp, visible, kSweepExamples);
+  const CommandLine line = parse_command_line({arguments.begin(), program}, visible, {"jobs", "max-steps", "shards"});
+  if (line.values.count("help") != 0) return show_help(kSweepHelp, visible, kSweepExamples);
   if (program != arguments.end()) return sweep_program(line, axes_of(line.options), {program + 1, arguments.end()});
   if (line.inputs.empty()) throw UsageError{"no launch file", "warplens sweep LAUNCH.toml --block 64,128,256"};
-  return sweep_all(values, axes_of(line.options));
+  if (std::any_of(line.inputs.begin(), line.inputs.end(), is_table)) return show_tables(line);
+  return sweep_all(line);
 }
 
 } // namespace warplens::tools

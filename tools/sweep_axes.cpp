@@ -13,7 +13,7 @@ namespace warplens::tools {
 
 namespace {
 
-constexpr std::size_t kMostValues = 100'000, kMostConfigurations = 1'000'000;
+constexpr std::size_t kMostValues = 100'000;
 
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
@@ -100,22 +100,6 @@ std::vector<std::string> parse_shapes(std::string_view list, std::string_view op
     }
   }
   return shapes;
-}
-
-std::vector<api::Settings> combinations(const api::Settings& first, const std::vector<Axis>& axes) {
-  std::vector<api::Settings> all{first};
-  for (const Axis& axis : axes) {
-    if (all.size() * axis.values.size() > kMostConfigurations)
-      throw UsageError{fmt::format("more than {} configurations", kMostConfigurations), ""};
-    std::vector<api::Settings> next;
-    for (const api::Settings& settings : all)
-      for (const std::vector<std::string>& values : axis.values) {
-        next.push_back(settings);
-        for (std::size_t i = 0; i < axis.names.size(); ++i) next.back().emplace_back(axis.names[i], values[i]);
-      }
-    all = std::move(next);
-  }
-  return all;
 }
 
 } // namespace warplens::tools

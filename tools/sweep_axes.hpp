@@ -28,7 +28,4 @@ std::vector<std::string> parse_values(std::string_view list, std::string_view op
 /// UsageError also: an extent of 0, or an invalid shape.
 std::vector<std::string> parse_shapes(std::string_view list, std::string_view option);
 
-/// Every combination of the values, each appended to `first`; the last axis varies fastest. UsageError: over 1 000 000.
-std::vector<api::Settings> combinations(const api::Settings& first, const std::vector<Axis>& axes);
-
 } // namespace warplens::tools

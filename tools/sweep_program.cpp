@@ -9,6 +9,7 @@
 #include "tools/program_report.hpp"
 #include "tools/progress.hpp"
 #include "tools/sweep_result.hpp"
+#include "tools/sweep_space.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -138,13 +139,15 @@ int sweep_program(const CommandLine& line, const std::vector<Axis>& axes, const 
     if (std::find(std::begin(kTaken), std::end(kTaken), option.string_key) == std::end(kTaken))
       throw UsageError{fmt::format("--{} needs a launch file, not a program", option.string_key),
                        fmt::format("options for programs: --{}", fmt::join(kTaken, ", --"))};
-  const std::vector<api::Settings> all = combinations({}, axes);
+  SweepSpace all;
+  all.add({}, axes);
   if (axes.empty()) throw UsageError{"nothing varies", "warplens sweep --device h200,a100 -- PROGRAM [ARGUMENT…]"};
   const std::string names = line.values["analyzers"].as<std::string>();
   std::vector<ProgramRow> rows;
   {
     Progress progress;
-    for (const api::Settings& settings : all) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const api::Settings settings = all.at(i);
       progress.now(fmt::format("{} of {}: {}", rows.size() + 1, all.size(), api::text_of(settings)), rows.size(),
                    all.size());
       rows.push_back(run_one(settings, names.empty() ? Strings{} : Strings{names}, program));

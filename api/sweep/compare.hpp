@@ -38,6 +38,7 @@ struct ReportedLaunch {
 struct ReportFile {
   std::string name;
   std::vector<ReportedLaunch> launches; ///< without sweep rows that have no result
+  std::string note{};                   ///< of the table of a sweep: what is left out; empty: nothing
 };
 
 /// Of all launches of a report; empty: one has no predicted time, or the report is of a sweep.

@@ -9,6 +9,7 @@
 #include "api/report/ranking.hpp"
 #include "api/session/kernel_name.hpp"
 #include "api/sweep/json_number.hpp"
+#include "api/sweep/sweep_table.hpp"
 #include "model/models.hpp"
 #include "model/trust.hpp"
 
@@ -137,6 +138,31 @@ ReportedLaunch sweep_row_of(const Json& json) {
   return launch;
 }
 
+/// The rows of a table that have a result.
+Expected<ReportFile> report_of_table(std::string_view text, std::string_view name) {
+  SweepTableReader reader;
+  for (std::size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
+    reader.add(text.substr(0, end));
+  SweepTable table = reader.finish();
+  ReportFile file{std::string(name), {}, table.note()};
+  for (SweepRow& row : table.rows) {
+    if (!row.failure.empty()) continue;
+    ReportedLaunch& launch = file.launches.emplace_back();
+    launch.kernel = std::move(row.kernel);
+    launch.settings = std::move(row.settings);
+    launch.device_name = std::move(row.device);
+    launch.device_id = std::move(row.device_id);
+    set_units(launch, nullptr);
+    launch.model = std::move(row.model);
+    launch.bound = std::move(row.bound);
+    launch.milliseconds = row.number("milliseconds");
+    launch.metrics = std::move(row.metrics);
+    launch.statistics = std::move(row.statistics);
+  }
+  if (file.launches.empty()) return failure(fmt::format("no run in '{}' has a result", name));
+  return file;
+}
+
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json json_of(const std::vector<Change>& changes, const LaunchComparison& of) {
@@ -184,6 +210,7 @@ Json json_of(const LaunchComparison& c) {
 } // namespace
 
 Expected<ReportFile> read_report(std::string_view text, std::string_view name) {
+  if (is_sweep_table(text)) return report_of_table(text, name);
   ReportFile file{std::string(name), {}};
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return failure(fmt::format("'{}' is not valid JSON, or is truncated", name));

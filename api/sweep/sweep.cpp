@@ -236,29 +236,40 @@ Expected<SweepPlan> sweep_plan(const Settings& settings) {
   return result;
 }
 
-std::vector<std::vector<std::size_t>> share_emulations(std::span<const Settings> all) {
-  std::map<std::string, bool> device_matters; // by module file
-  const auto reads_device = [&](const std::filesystem::path& module) {
-    const auto [entry, is_new] = device_matters.try_emplace(module.string(), true);
-    if (!is_new || module.extension() != ".ptx") return entry->second;
+bool is_of_target(std::string_view name) { return contains(kOfTarget, name); }
+
+bool device_matters(const Plan& plan) {
+  const auto reads_device = [](const std::filesystem::path& module) {
+    if (module.extension() != ".ptx") return true;
     const std::string text = read_file(module).value_or(std::string()); // the run reports read errors
-    entry->second =
-        text.find("%smid") != text.npos || text.find("%nsmid") != text.npos || text.find("%nwarpid") != text.npos;
-    return entry->second;
+    return text.find("%smid") != text.npos || text.find("%nsmid") != text.npos || text.find("%nwarpid") != text.npos;
   };
+  return std::any_of(plan.launches.begin(), plan.launches.end(), [&](const LaunchPlan& l) {
+    return reads_device(l.module) || std::any_of(l.libraries.begin(), l.libraries.end(), reads_device);
+  });
+}
+
+std::vector<std::vector<std::size_t>> share_emulations(std::span<const Settings> all) {
+  if (all.size() == 1) return {{0}};
+  std::map<std::vector<std::filesystem::path>, bool> known; // by modules
   const auto any_reads_device = [&](const Settings& settings) {
     const Expected<SweepPlan> plan = sweep_plan(settings);
     if (!plan) return false;
-    return std::any_of(plan->plan.launches.begin(), plan->plan.launches.end(), [&](const LaunchPlan& l) {
-      return reads_device(l.module) || std::any_of(l.libraries.begin(), l.libraries.end(), reads_device);
-    });
+    std::vector<std::filesystem::path> modules;
+    for (const LaunchPlan& l : plan->plan.launches) {
+      modules.push_back(l.module);
+      modules.insert(modules.end(), l.libraries.begin(), l.libraries.end());
+    }
+    const auto [entry, is_new] = known.try_emplace(std::move(modules), true);
+    if (is_new) entry->second = device_matters(plan->plan);
+    return entry->second;
   };
   std::vector<std::vector<std::size_t>> groups;
   std::map<Settings, std::size_t> group_of;
   for (std::size_t i = 0; i < all.size(); ++i) {
     Settings execution;
     for (const auto& s : all[i])
-      if (!contains(kOfTarget, s.first)) execution.push_back(s);
+      if (!is_of_target(s.first)) execution.push_back(s);
     if (const auto* device = setting(all[i], "device"); device != nullptr && any_reads_device(all[i]))
       execution.emplace_back("device", *device);
     const auto [entry, is_new] = group_of.try_emplace(std::move(execution), groups.size());

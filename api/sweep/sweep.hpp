@@ -65,6 +65,11 @@ Expected<SweepPlan> sweep_plan(const Settings& settings);
 /// "16x16" as an extent. Errors: not one to three whole numbers.
 Expected<Extent> parse_shape(std::string_view text);
 
+/// Whether a setting says how an emulation is evaluated, not what runs: device, rule, first-level cache, registers.
+bool is_of_target(std::string_view name);
+/// Whether the emulation may depend on the device: a module is not plain PTX, or reads %smid, %nsmid or %nwarpid.
+bool device_matters(const Plan& plan);
+
 /// Groups of configurations (as indices) that share an emulation: those that differ only in device, rule, first-level
 /// cache and registers. Exceptions: the module may depend on the device, or reads %smid, %nsmid or %nwarpid.
 std::vector<std::vector<std::size_t>> share_emulations(std::span<const Settings> all);

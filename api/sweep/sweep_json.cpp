@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes and reads rows of a sweep as JSON: the state of a sweep that can be resumed, and its result.
+// Writes and reads rows of a sweep as JSON: lines of its table, and its result.
 #include "api/sweep/sweep_json.hpp"
 
 #include "api/sweep/json_number.hpp"
@@ -87,23 +87,6 @@ Expected<SweepRow> parse_sweep_line(std::string_view line) {
     return row_of(Json::parse(line));
   } catch (const Json::exception& e) {
     return failure(fmt::format("not a sweep row: {}", e.what()));
-  }
-}
-
-std::string sweep_header(const SweepIdentity& identity) {
-  return dump({{"warplens", version()}, {"sweep", identity.inputs}, {"options", identity.options}}, -1);
-}
-
-Expected<SweepIdentity> parse_sweep_header(std::string_view line) {
-  try {
-    const Json json = Json::parse(line);
-    if (json.at("warplens") != version())
-      return failure(fmt::format("it was written by warplens {}, but this is {}",
-                                 json.at("warplens").get<std::string>(), version()));
-    return SweepIdentity{json.at("sweep").get<std::map<std::string, std::string>>(),
-                         json.at("options").get<std::map<std::string, std::string>>()};
-  } catch (const Json::exception&) {
-    return failure("it does not begin with the header of a sweep table");
   }
 }
 

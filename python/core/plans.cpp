@@ -5,6 +5,7 @@
 #include "api/sweep/json_compare.hpp"
 #include "api/sweep/sweep.hpp"
 #include "api/sweep/sweep_json.hpp"
+#include "api/sweep/sweep_table.hpp"
 #include "python/core/catalogue.hpp"
 #include "python/core/interrupts.hpp"
 #include "python/core/launch.hpp"
@@ -102,6 +103,12 @@ std::string sweep(const std::vector<api::Settings>& configurations, const std::s
   return api::json_sweep(rows, {});
 }
 
+/// Files of `warplens sweep --results` as the JSON of a sweep, and what is left out.
+std::pair<std::string, std::string> read_sweep(const std::vector<std::string>& files) {
+  const api::SweepTable table = value_or_throw(api::read_sweep_tables(files), "InputError").finish();
+  return {api::json_sweep(table.rows, {}), table.note()};
+}
+
 /// The JSON of `warplens compare --json`.
 std::string compare(const std::vector<std::pair<std::string, std::string>>& reports) {
   std::vector<api::ReportFile> files;
@@ -118,6 +125,7 @@ void add_plans(py::module_& module) {
   module.def("run_file", &run_file, py::arg("file"), py::arg("settings"), py::arg("device"), py::arg("analyzers"),
              py::arg("rules"), py::arg("per_block"));
   module.def("sweep", &sweep, py::arg("configurations"), py::arg("model"), py::arg("analyzers"), py::arg("progress"));
+  module.def("read_sweep", &read_sweep, py::arg("files"));
   module.def("compare", &compare, py::arg("reports"));
 }
 

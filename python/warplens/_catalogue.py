@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -225,8 +226,25 @@ def sweep(launch: str | os.PathLike[str], axes: Mapping[str, Sequence[Any]] | No
             raise ArgumentError(f"{name}: expected a list of values, found {values!r}")
     configurations = [[("launch", str(file)), *zip(all_axes, map(_axis, values))]
                       for values in product(*all_axes.values())]
+    return _sweep_table(_core.sweep(configurations, model, list(analyzers), progress))
+
+
+def read_sweep(*files: str | os.PathLike[str]) -> Table:
+    """The rows of files that ``warplens sweep --results`` has written, or is writing, sorted by their settings.
+
+    >>> wl.read_sweep("rows.jsonl")
+    """
+    if not files:
+        raise ArgumentError("read_sweep() needs a file")
+    text, note = _core.read_sweep([os.fspath(file) for file in files])
+    if note:
+        warnings.warn(note, stacklevel=2)
+    return _sweep_table(text)
+
+
+def _sweep_table(text: str) -> Table:
     rows = []
-    for row in json.loads(_core.sweep(configurations, model, list(analyzers), progress))["sweep"]:
+    for row in json.loads(text)["sweep"]:
         flat = {k: v for k, v in row["settings"].items() if k != "launch"}
         flat["failure"] = row["failure"]
         flat.update({k: row.get(k) for k in ("kernel", "bound", "occupancy_bound")})
@@ -271,7 +289,7 @@ class Comparison:
 
 
 def compare(before: Report | str | os.PathLike[str], *others: Report | str | os.PathLike[str]) -> Comparison:
-    """Compares reports, or files of ``--json``, with the first one."""
+    """Compares reports, or files of ``--json`` or ``sweep --results``, with the first one."""
     if not others:
         raise ArgumentError("compare() needs two reports")
     texts = []

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "api/files/digest.hpp"
 #include "api/launch/board.hpp"
 #include "api/sweep/sweep_json.hpp"
+#include "api/sweep/sweep_table.hpp"
 #include "rules/rule_set.hpp"
 #include "tests/api/kernels.hpp"
 #include "tests/tools/folder.hpp"
@@ -131,6 +133,69 @@ TEST(SweepRows, HaveWholeNumbersOfBlocks) {
   ASSERT_NE(at, line.npos) << line;
   for (const char* grid : {"[2e73,1,1]", "[7.5,1,1]", "[-7,1,1]", "[7,1]", "[]", "7"})
     EXPECT_FALSE(parse_sweep_line(std::string(line).replace(at, 7, grid))) << grid;
+}
+
+// The values are from the description of FNV: of the empty text, and of "a".
+TEST(SweepTable, DigestsAreFnv) {
+  EXPECT_EQ(Digest().text(), "6c62272e07bb014262b821756295c58d");
+  EXPECT_EQ(Digest().bytes("a").text(), "d228cb696f1a8caf78912b704e4a8964");
+  EXPECT_NE(Digest().add("ab").add("c").text(), Digest().add("a").add("bc").text());
+}
+
+SweepRow row_of(const std::string& block, double milliseconds) {
+  SweepRow row{};
+  row.settings = {{"launch", "l.toml"}, {"block", block}};
+  row.metrics = {{"milliseconds", milliseconds}};
+  return row;
+}
+
+std::string record(const SweepRow& row, char run, char scope = 's', char inputs = 'i') {
+  const auto digest = [](char c) { return Digest().bytes(std::string(1, c)).text(); };
+  std::string line = sweep_record(row, {digest(run), digest(scope), digest(inputs), RunState::done});
+  line.pop_back();
+  return line;
+}
+
+TEST(SweepTable, SortsRowsByValueAndTakesTheLastOfARun) {
+  SweepTableReader reader;
+  for (const auto& [block, run] : {std::pair("128", 'a'), {"16x8", 'b'}, {"8x16", 'c'}, {"32", 'd'}})
+    reader.add(record(row_of(block, 1), run));
+  reader.add(record(row_of("32", 2), 'd'));
+  ASSERT_NE(reader.find(Digest().bytes("d").text()), nullptr);
+  const SweepTable table = reader.finish();
+  ASSERT_EQ(table.rows.size(), 4u);
+  std::vector<std::string> blocks;
+  for (const SweepRow& row : table.rows) blocks.push_back(*setting(row.settings, "block"));
+  EXPECT_EQ(blocks, (std::vector<std::string>{"8x16", "16x8", "32", "128"}));
+  EXPECT_EQ(table.rows[2].number("milliseconds"), 2);
+  EXPECT_EQ(table.note(), "");
+}
+
+TEST(SweepTable, EveryChangeOfALineIsSeen) {
+  const std::string line = record(row_of("32", 1), 'a');
+  ASSERT_TRUE(record_head(line));
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    std::string other = line;
+    other[i] = static_cast<char>(other[i] ^ 1);
+    EXPECT_FALSE(record_head(other)) << other;
+    EXPECT_FALSE(record_head(line.substr(0, i))) << i;
+    if (i != 0) {
+      EXPECT_FALSE(record_head(line.substr(0, i) + line)) << "a line behind one that was cut off: " << i;
+    }
+  }
+}
+
+TEST(SweepTable, LeavesOutRunsOfEarlierInputsOfTheirScope) {
+  SweepTableReader reader;
+  reader.add(record(row_of("32", 1), 'a', 's', 'i'));
+  reader.add(record(row_of("32", 1), 'b', 't', 'i'));
+  reader.add(record(row_of("64", 2), 'c', 's', 'j'));
+  reader.add("{\"run\":");
+  const SweepTable table = reader.finish();
+  EXPECT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.outdated, 1u);
+  EXPECT_EQ(table.note(), "1 incomplete line is left out; the sweep runs what is missing again; 1 run of other inputs, "
+                          "options or versions is left out");
 }
 
 } // namespace

@@ -52,7 +52,7 @@ step_files() {
   done
   [[ $(readlink "$lib/libwarplens.so") == libwarplens.so.0 ]] || fail "libwarplens.so is no link to libwarplens.so.0"
   [[ $(readlink "$lib/libwarplens.so.0") == "libwarplens.so.$WARPLENS_VERSION" ]] || fail "libwarplens.so.0 is no link"
-  for data in rules devices; do
+  for data in rules devices submit; do
     [[ -n $(ls "share/warplens/$data") ]] || fail "share/warplens/$data is empty"
   done
   file=$(find . -name '*.py' -not -path '*/warplens/*' -o -name __pycache__ -o -name '*.npy.tmp')

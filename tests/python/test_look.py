@@ -202,6 +202,33 @@ def test_predict_and_calibrate(strided):
     assert steps[0]["name"] == "clock_ghz" and steps[0]["runs"] == 1
 
 
+def test_read_sweep(samples, tmp_path):
+    record = ('{"run":"%032x","scope":"%032x","inputs":"%032x","state":"done","warplens":"' + wl.__version__ + '",'
+              '"settings":{"launch":"l.toml","block":"%d"},"failure":null,"kernel":"k","device":"d","device_id":"d",'
+              '"grid":[1,1,1],"block":[1,1,1],"model":"m","bound":"b","mwp_bound":"","occupancy_bound":"",'
+              '"metrics":{"milliseconds":%d},"statistics":{}')
+
+    def line(run, block, milliseconds):
+        text = record % (run, 1, 1, block, milliseconds)
+        digest = 0x6C62272E07BB014262B821756295C58D
+        for byte in text.encode():  # FNV-1a
+            digest = (digest ^ byte) * 0x1000000000000000000013B % 2**128
+        return text + ',"check":"%032x"}\n' % digest
+
+    file = tmp_path / "rows.jsonl"
+    file.write_text(line(1, 128, 3) + line(2, 32, 4) + line(2, 32, 5) + line(3, 64, 6)[:-9])
+    table = wl.read_sweep(file)
+    assert list(table["block"]) == ["32", "128"]
+    assert list(table["milliseconds"]) == [5, 3]
+    file.write_text(line(1, 128, 3) + line(2, 32, 4).replace("4}", "7}"))
+    with pytest.warns(UserWarning, match="1 incomplete line is left out"):
+        assert list(wl.read_sweep(file)["milliseconds"]) == [3]
+    with pytest.raises(wl.InputError, match="not a table of a sweep"):
+        wl.read_sweep(samples / "saxpy" / "launch.toml")
+    with pytest.raises(wl.ArgumentError):
+        wl.read_sweep()
+
+
 def test_sweep(samples):
     calls = []
     table = wl.sweep(samples / "saxpy", block=["64", (128,)], device=["c1060", "gtx480"],

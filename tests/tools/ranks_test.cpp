@@ -71,6 +71,23 @@ TEST_F(Ranks, GiveTheReportOfOneProcess) {
   compare(4, {"run", kSamples + "transpose", "--analyzers", "all", "--per-block", "--details", "all"});
 }
 
+TEST_F(Ranks, ShareASweep) {
+  const Folder folder;
+  const std::string rows = (folder.path() / "rows").string();
+  const std::vector<std::string> sweep = {
+      "sweep", kSamples + "vector_add/launch.toml", "--block", "32..512+32", "--shared", "0,256,512"};
+  std::vector<std::string> shared = sweep;
+  shared.insert(shared.end(), {"--results", rows});
+  const Output one = run_program(sweep), many = over(3, shared);
+  EXPECT_EQ(one.status, many.status) << many.err;
+  EXPECT_EQ(one.out, many.out);
+  const std::string text = read_text(rows);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 48) << "each run once";
+  const Output refused = over(2, sweep);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("they share a sweep by --results FILE"), std::string::npos) << refused.err;
+}
+
 TEST_F(Ranks, RunWholeClusters) { compare(3, {"run", kSamples + "cluster_histogram"}); }
 
 TEST_F(Ranks, AddUpWhatBlocksReduce) {

@@ -149,29 +149,6 @@ TEST_F(Sweep, RecommendsAndSaysWhy) {
   expect_contains(by.out, "recommended: block 8");
 }
 
-TEST_F(Sweep, RowsThatAreThereAreNotRunAgain) {
-  const std::string state = file("state.jsonl");
-  ASSERT_EQ(sweep({"--block", "32,64", "--resume", state}).status, 0);
-  // Rows with another time, as nobody would compute it: they are taken as they are.
-  std::string text = read_text(state);
-  ASSERT_EQ(lines_of(text).size(), 3u);
-  const std::string whole = text;
-  for (std::size_t at = 0; (at = text.find("\"milliseconds\":", at)) != text.npos; at += 20)
-    text.replace(at, 15, "\"milliseconds\":7");
-  // The last row was cut off when the sweep was killed.
-  put("state.jsonl", text.substr(0, text.size() - 100));
-  const Output o = sweep({"--block", "32,64,128", "--resume", state, "--csv", "-"});
-  ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_EQ(lines_of(read_text(state)).size(), 4u);
-  const Words table = lines_of(o.out);
-  ASSERT_EQ(table.size(), 4u);
-  expect_contains(table[1] + table[2], ",7"); // kept
-  const Output fresh = sweep({"--block", "32,64,128", "--csv", "-"});
-  EXPECT_EQ(lines_of(fresh.out)[3], table[3]);
-  put("state.jsonl", whole);
-  EXPECT_EQ(sweep({"--block", "32,64,128", "--resume", state, "--csv", "-"}).out, fresh.out);
-}
-
 TEST_F(Sweep, SeveralFilesAndFolders) {
   write_launch("second.toml", "shared_per_thread = 4\n");
   const Output o = run_program({"sweep", folder_.path().string(), "--block", "32,64", "--json", "-"});
@@ -360,8 +337,8 @@ TEST_F(Sweep, BadInput) {
       {{"--jobs", "-1"}, "expected a number"},
       {{"--plot", "/nowhere/t.svg"}, "/nowhere/t.svg"},
       {{"--csv", "/nowhere/t.csv"}, "/nowhere/t.csv"},
-      {{"--resume", "/nowhere/t.jsonl"}, "/nowhere/t.jsonl"},
-      {{"--resume", launch_}, "not a table of a sweep"}};
+      {{"--results", "/nowhere/t.jsonl"}, "/nowhere/t.jsonl"},
+      {{"--results", launch_}, "not a table of a sweep"}};
   for (const auto& [options, part] : cases) {
     SCOPED_TRACE(options[0] + " " + options[1]);
     const Output o = sweep(options);
@@ -373,22 +350,6 @@ TEST_F(Sweep, BadInput) {
   EXPECT_EQ(run_program({"sweep"}).status, 2);
   EXPECT_EQ(run_program({"sweep", "missing.toml"}).status, 2);
   EXPECT_EQ(run_program({"sweep", "--help"}).status, 0);
-}
-
-TEST_F(Sweep, TheTableOfAnotherSweep) {
-  const std::string state = file("state.jsonl");
-  ASSERT_EQ(sweep({"--block", "32", "--resume", state}).status, 0);
-  expect_contains(sweep({"--block", "32", "--resume", state, "--model", "sim"}).err, "its options differ");
-  const std::string other = write_launch("other.toml", "");
-  expect_contains(run_program({"sweep", other, "--block", "32", "--resume", state}).err, "belongs to another sweep");
-  put("k.ptx", std::string(api::testing::kScale) + "\n// changed\n");
-  const Output o = sweep({"--block", "32", "--resume", state});
-  EXPECT_EQ(o.status, 2);
-  expect_contains(o.err, "k.ptx' has changed");
-  std::string text = read_text(state);
-  text.replace(text.find("0."), 2, "9.");
-  put("state.jsonl", text);
-  expect_contains(sweep({"--block", "32", "--resume", state}).err, "by warplens 9.");
 }
 
 TEST(SweepOfAProgram, HasARowForEachDevice) {

@@ -7,6 +7,7 @@
 #include "api/sweep/compare.hpp"
 #include "api/sweep/json_compare.hpp"
 #include "api/sweep/sweep_json.hpp"
+#include "api/sweep/sweep_table.hpp"
 
 namespace warplens::fuzz {
 
@@ -44,17 +45,20 @@ void run_report(std::string_view text) {
 }
 
 void run_sweep(std::string_view text) {
-  if (const auto header = api::parse_sweep_header(text)) {
-    const auto again = api::parse_sweep_header(api::sweep_header(*header));
-    if (!again || again->inputs != header->inputs || again->options != header->options)
-      wrong("the first line of a sweep changes when written");
-  }
+  api::SweepTableReader reader;
+  reader.add(text);
+  if (const api::SweepTable table = reader.finish(); table.rows.size() + table.damaged != 1) wrong("a line is lost");
   const auto row = api::parse_sweep_line(text);
   if (!row) return void(render(row.error(), ""));
   const std::string line = api::sweep_line(*row);
   const auto again = api::parse_sweep_line(line);
   if (!again || api::sweep_line(*again) != line) wrong("a row of a sweep changes when written");
   for (const auto& [name, value] : row->settings) static_cast<void>(api::parse_shape(value));
+  const api::RecordHead head{std::string(32, '1'), std::string(32, '2'), std::string(32, '3'), api::RunState::failed};
+  const std::string record = api::sweep_record(*row, head);
+  const auto again_head = api::record_head(std::string_view(record).substr(0, record.size() - 1));
+  if (!again_head || again_head->state != head.state || again_head->inputs != head.inputs)
+    wrong("a record of a sweep changes when written");
 }
 
 std::vector<std::string> words_of_csv() {
