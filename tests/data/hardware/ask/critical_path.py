@@ -28,6 +28,8 @@ def bounds(s, p, multiprocessors):
     read = all_warps * sectors * of("load_transactions") * (1 - of("l1_hit_ratio"))
     written = all_warps * (sectors * s.get("merged_store_transactions", of("store_transactions")) + of("atomic_transactions"))
     scattered = min(1, of("uncoalesced_requests") * of("uncoalesced_transactions") / transactions) if transactions else 0
+    if "lone_sectors" in s and scattered:  # device memory reads pairs of sectors
+        scattered = min(scattered, of("lone_sectors") / (sectors * transactions))
     each = lambda whole, single: scattered / single + (1 - scattered) / whole
     most = s.get("argument_bytes", 32 * (read + written))
     missed = 32 * read * (1 + scattered) * (1 - of("l2_hit_ratio"))
