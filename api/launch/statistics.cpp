@@ -3,8 +3,8 @@
 
 #include "analyzers/counted_rules.hpp"
 #include "analyzers/instruction_mix.hpp"
+#include "analyzers/machine_work.hpp"
 #include "api/launch/contention.hpp"
-#include "api/launch/machine_work.hpp"
 #include "api/launch/merged_stores.hpp"
 #include "emulator/ir/block_dependence.hpp"
 #include "emulator/ir/effects.hpp"
@@ -108,7 +108,7 @@ private:
     if (which == isa::InstructionClass::integer_divide)
       totals.integer_divisions += metric(row, MetricId::warp_instructions);
     if (converts_wide(instruction)) totals.wide_conversions += metric(row, MetricId::warp_instructions);
-    const MachineWork work = machine_work(instruction);
+    const analyzers::MachineWork work = analyzers::machine_work(instruction);
     totals.machine_instructions += work.instructions * metric(row, MetricId::warp_instructions);
     totals.double_operations += work.doubles * metric(row, MetricId::warp_instructions);
     floating_point(row, isa::info(which).operations);

@@ -83,7 +83,7 @@ TEST(Footprint, ListsLinesAscending) {
 }
 
 TEST(Footprint, CountsBlocksOf64Bytes) {
-  const auto blocks = [](std::uint32_t lane_bytes, std::int64_t apart, std::int64_t first = 4096) {
+  const auto blocks = [](std::uint16_t lane_bytes, std::int64_t apart, std::int64_t first = 4096) {
     const WarpAccess access(0xffffffffu, lane_bytes, [&](int lane) { return first + apart * lane; });
     const Footprint footprint(access.addresses.data(), access.mask, lane_bytes);
     return std::pair(footprint.block_total(), footprint.sectors());

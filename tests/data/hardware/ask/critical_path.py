@@ -17,6 +17,9 @@ DEVICES = os.path.join(HERE, "..", "..", "..", "model", "devices")
 SPECIAL = ("reciprocal", "reciprocal_square_root", "square_root", "divide", "fast_divide", "logarithm", "exponential", "sine_cosine")
 
 
+UNITS = ("issue", "units", "wavefronts", "L2", "memory", "launch")
+
+
 def bounds(s, p, multiprocessors):
     of = lambda name: s.get(name, 0)
     warps_of_block = math.ceil(of("threads_per_block") / 32)
@@ -54,7 +57,8 @@ def bounds(s, p, multiprocessors):
 
 
 def predict(s, p, multiprocessors):
-    cycles = bounds(s, p, multiprocessors).values()
+    terms = bounds(s, p, multiprocessors)
+    cycles = [max(terms[name] for name in UNITS)] + [cycles for name, cycles in terms.items() if name not in UNITS]
     most = max(cycles)
     first = p["first_access"] * (1 - 1 / s["blocks"]) if s["global_requests"] else 0
     joined = most * sum((c / most) ** p["overlap"] for c in cycles) ** (1 / p["overlap"])
