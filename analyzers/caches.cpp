@@ -138,20 +138,22 @@ void Caches::study(const Streams& streams) {
   const bool first = board.l1 && (board.l1_global || (board.l1_local && streams.local().all != 0));
   present_ = first || ((board.l1 || board.l2) && whole);
   if (!present_) return; // before Fermi
-  Hierarchy hierarchy(board, coverage_);
-  for (std::uint64_t wave = 0; wave < (whole ? streams.waves() : 1); ++wave)
+  std::optional<Hierarchy> hierarchy;
+  for (std::uint64_t wave = 0; wave < streams.waves(); ++wave) {
+    if (!whole || !hierarchy) hierarchy.emplace(board, coverage_);
     streams.each_of_wave(wave, [&](const StreamPlace& place, const StreamAccess& access) {
-      if (!whole && place.multiprocessor != 0) return;
+      if (!whole && place.multiprocessor != streams.sampled_multiprocessor()) return;
       ++looked_at_;
       Row& row = rows_[row_of(access.instruction)];
-      const Hierarchy::Path path = hierarchy.path(row, place.multiprocessor, access.space);
+      const Hierarchy::Path path = hierarchy->path(row, whole ? place.multiprocessor : 0, access.space);
       for (const LineUse& use : access.lines) switch (access.kind) {
-        case exec::AccessKind::load: hierarchy.load(row, path, use); break;
-        case exec::AccessKind::store: hierarchy.store(row, path, use); break;
-        default: hierarchy.atomic(row, path, use); break;
+        case exec::AccessKind::load: hierarchy->load(row, path, use); break;
+        case exec::AccessKind::store: hierarchy->store(row, path, use); break;
+        default: hierarchy->atomic(row, path, use); break;
         }
     });
-  totals_ = hierarchy.totals;
+  }
+  if (hierarchy) totals_ = hierarchy->totals;
 }
 
 namespace {

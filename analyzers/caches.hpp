@@ -10,7 +10,8 @@
 // line and write through, or write back when the line is evicted. Atomics evict the line and execute in the second
 // level, which is a write-back cache. Accesses take no time: each finds the state that all previous ones have left.
 //
-// The sample, which costs little, covers only the first level of multiprocessor 0, in the first wave of blocks.
+// The sample, which costs little, covers only the first level of one multiprocessor, in two waves of blocks, each of
+// which finds it empty.
 #pragma once
 
 #include "analyzers/cache.hpp"

@@ -53,6 +53,7 @@ void Footprint::count_sorted() {
   const auto count = [](exec::Mask bits) { return static_cast<std::uint32_t>(std::popcount(bits)); };
   distinct_ = count(of_warp_.address);
   sectors_ = count(of_warp_.sector);
+  block_total_ = count(of_warp_.block);
   line_total_ = count(of_warp_.line);
 }
 
@@ -62,7 +63,11 @@ void Footprint::count_lane_by_lane() {
   for (exec::Mask rest = mask; rest; rest &= rest - 1) places[count++] = addresses[std::countr_zero(rest)];
   std::sort(places, places + count);
   distinct_ = static_cast<std::uint32_t>(std::unique(places, places + count) - places);
-  for (const Line& line : lines()) sectors_ += static_cast<std::uint32_t>(std::popcount(line.sectors));
+  for (const Line& line : lines()) {
+    sectors_ += static_cast<std::uint32_t>(std::popcount(line.sectors));
+    for (std::uint32_t blocks = line.sectors; blocks != 0; blocks >>= kBlockBytes / kSectorBytes)
+      block_total_ += (blocks & ((1u << kBlockBytes / kSectorBytes) - 1)) != 0 ? 1 : 0;
+  }
   line_total_ = static_cast<std::uint32_t>(line_count_);
 }
 

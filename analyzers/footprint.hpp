@@ -39,6 +39,8 @@ public:
 
   /// Distinct 32-byte sectors of the whole warp.
   [[nodiscard]] std::uint32_t sectors() const { return sectors_; }
+  /// Distinct blocks of 64 bytes of the whole warp.
+  [[nodiscard]] std::uint32_t block_total() const { return block_total_; }
   /// Distinct 128-byte lines of the whole warp.
   [[nodiscard]] std::uint32_t line_total() const { return line_total_; }
   /// The number of distinct addresses of the active lanes.
@@ -73,7 +75,7 @@ private:
   void add_line(std::uint64_t sector) const;
 
   bool compact_ = false, aligned_ = false;
-  std::uint32_t sectors_ = 0, line_total_ = 0, distinct_ = 0;
+  std::uint32_t sectors_ = 0, block_total_ = 0, line_total_ = 0, distinct_ = 0;
   std::uint64_t base_;         ///< what the keys count from
   exec::Mask active_[3];       ///< by Group: all lanes of the groups that have an active one
   SortedLanes sorted_;         ///< of a compact access

@@ -8,6 +8,7 @@ namespace warplens::analyzers {
 void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
   bytes += other.bytes * times;
   asked += other.asked * times;
+  blocks += other.blocks * times;
   lines += other.lines * times;
   passes += other.passes * times;
 }
@@ -22,6 +23,7 @@ WARPLENS_PER_PROCESSOR void GlobalTransactions::Shard::find_cost(const exec::Acc
   const Footprint footprint(access.addresses, access.mask, access.lane_bytes);
   one.bytes = std::uint64_t{access.lane_bytes} * static_cast<std::uint32_t>(std::popcount(access.mask));
   one.asked = std::uint64_t{footprint.distinct_addresses()} * footprint.lane_bytes;
+  one.blocks = footprint.block_total();
   one.lines = footprint.line_total();
   one.passes = rules_.banks()[CountedRules::kBanks].passes(footprint).passes;
   FastCoalescing::count(rules_.coalescing(), footprint, rules_.service(access), under);
@@ -106,12 +108,13 @@ struct Total {
 
 /// `all`: also the counts that are 0, and the averages of launches.
 void add_metrics(Metrics& metrics, const Total (&by_kind)[kAccessKinds], bool all) {
-  std::uint64_t theoretical = 0, ideal = 0, lines = 0, passes = 0;
+  std::uint64_t theoretical = 0, ideal = 0, lone = 0, lines = 0, passes = 0;
   for (std::size_t kind = 0; kind < kAccessKinds; ++kind) {
     const Total& total = by_kind[kind];
     const std::uint64_t sectors = total.hardware_sectors();
     theoretical += total.sectors.total();
     ideal += total.sectors.ideal / kSectorBytes;
+    lone += 2 * total.cost.blocks - total.sectors.total(); // a block has one or two sectors
     lines += total.cost.lines;
     passes += total.cost.passes;
     if (!all && total.requests == 0) continue;
@@ -126,6 +129,7 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[kAccessKinds], bool al
   metrics.add(MetricId::global_sectors, theoretical);
   metrics.add(MetricId::global_sectors_ideal, ideal);
   metrics.add(MetricId::global_sectors_excessive, theoretical - ideal);
+  metrics.add(MetricId::global_lone_sectors, lone);
   metrics.add(MetricId::global_lines, lines);
   metrics.add(MetricId::global_bank_passes, passes);
   for (std::size_t kind = 0; kind < 2; ++kind) {

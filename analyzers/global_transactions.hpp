@@ -19,6 +19,7 @@ namespace warplens::analyzers {
 struct GlobalCost {
   std::uint64_t bytes = 0;  ///< that the active lanes request
   std::uint64_t asked = 0;  ///< the same, counting distinct addresses only
+  std::uint64_t blocks = 0; ///< distinct blocks of 64 bytes
   std::uint64_t lines = 0;  ///< distinct 128-byte lines
   std::uint64_t passes = 0; ///< over the banks of the first-level cache, if these are the banks of shared memory
   void add(const GlobalCost& other, std::uint64_t times);

@@ -68,7 +68,7 @@ void ReuseDistance::Row::add(const Row& other) {
 void ReuseDistance::study(const Streams& streams) {
   recorded_ = streams.recorded();
   StackDistance stack;
-  for (std::uint64_t cta = 0; cta < streams.kept_ctas(); ++cta) {
+  for (const std::uint64_t cta : streams.kept_ctas()) {
     stack.clear();
     streams.each_of_cta(cta, [&](const StreamPlace&, const StreamAccess& access) {
       Row& row = rows_[row_of(access.instruction)];

@@ -75,20 +75,28 @@ Streams::Streams(const exec::LaunchShape& shape, const Board& board, Part part) 
   board_.resident_ctas = std::max(1u, board_.resident_ctas);
   const Room& room = part == Part::first_waves ? kOfWaves : part == Part::glance ? kOfGlance : kOfSample;
   const std::uint64_t warps = std::max(1u, shape.warps()), ctas = shape.ctas(), wave = board_.wave();
-  const std::uint64_t blocks = std::max<std::uint64_t>(room.warps / warps, 1), waves = blocks / wave;
+  const std::uint64_t blocks = std::max<std::uint64_t>(room.warps / warps, 1), waves = (ctas + wave - 1) / wave;
+  kept_ = {.wave = wave, .ctas = ctas, .first_waves = 1, .multiprocessors = board_.multiprocessors};
   switch (part) {
-  case Part::first_waves: kept_ctas_ = waves == 0 ? blocks : waves * wave; break;
+  case Part::first_waves:
+    kept_.first_waves = std::clamp<std::uint64_t>(blocks / wave, 1, waves);
+    if (blocks < wave) kept_.ctas = std::min(ctas, blocks);
+    break;
   case Part::glance:
-    kept_ctas_ = std::max<std::uint64_t>(waves, 1) * wave;
-    if (waves == 0) every_ = std::min<std::uint64_t>((std::min(ctas, wave) - 1) / blocks + 1, board_.multiprocessors);
+    kept_.first_waves = std::clamp<std::uint64_t>(blocks / wave / (blocks >= ctas ? 1 : 2), 1, waves);
+    kept_.middle_waves = std::min(kept_.first_waves, waves - kept_.first_waves);
+    kept_.every =
+        std::min<std::uint64_t>((std::min(ctas, kept_.waves() * wave) - 1) / blocks + 1, board_.multiprocessors);
     break;
   case Part::one_multiprocessor:
-    kept_ctas_ = wave;
-    every_ = board_.multiprocessors;
+    kept_.middle_waves = waves > 1 ? 1 : 0;
+    kept_.every = board_.multiprocessors;
     break;
   }
-  kept_ctas_ = std::min(kept_ctas_, ctas);
-  words_per_warp_ = room.words / std::max<std::uint64_t>(((kept_ctas_ - 1) / every_ + 1) * warps, 1);
+  kept_.middle = std::max(kept_.first_waves, (waves - kept_.middle_waves) / 2);
+  kept_.sampled = static_cast<std::uint32_t>(std::min<std::uint64_t>(ctas, board_.multiprocessors) / 2);
+  const std::uint64_t kept = std::min(kept_.ctas, kept_.waves() * wave);
+  words_per_warp_ = room.words / std::max<std::uint64_t>(((kept - 1) / kept_.every + 1) * warps, 1);
 }
 
 std::unique_ptr<Streams::Shard> Streams::make_shard() const { return std::make_unique<Shard>(*this); }
@@ -148,8 +156,7 @@ void Streams::Shard::each_access(const exec::WarpId& id, const exec::Access& acc
 }
 
 void Streams::absorb(Shard& shard) {
-  ctas_.resize(kept_ctas_);
-  for (auto& [number, cta] : shard.ctas_) ctas_[number] = std::move(cta);
+  ctas_.merge(shard.ctas_);
   shard.ctas_.clear();
   shard.last_ = nullptr;
   recorded_.add(shard.recorded_);
@@ -198,9 +205,16 @@ std::uint64_t Streams::local_place(std::uint64_t cta, std::uint32_t warp) const 
 std::vector<std::uint64_t> Streams::ctas_of(std::uint64_t wave, std::uint32_t multiprocessor) const {
   std::vector<std::uint64_t> list;
   for (std::uint32_t slot = 0; slot < board_.resident_ctas; ++slot) {
-    const std::uint64_t cta = wave * board_.wave() + std::uint64_t{slot} * board_.multiprocessors + multiprocessor;
-    if (cta < ctas_.size()) list.push_back(cta);
+    const std::uint64_t cta =
+        kept_.number(wave) * board_.wave() + std::uint64_t{slot} * board_.multiprocessors + multiprocessor;
+    if (cta_of(cta) != nullptr) list.push_back(cta);
   }
+  return list;
+}
+
+std::vector<std::uint64_t> Streams::kept_ctas() const {
+  std::vector<std::uint64_t> list;
+  for (const auto& [number, cta] : ctas_) list.push_back(number);
   return list;
 }
 
@@ -217,22 +231,25 @@ void Streams::each_of_wave(std::uint64_t wave, const Visit& visit) const {
   std::vector<Cursor> cursors;
   for (std::uint32_t m = 0; m < board_.multiprocessors; ++m)
     for (const std::uint64_t cta : ctas_of(wave, m))
-      for (std::uint32_t w = 0; w < ctas_[cta].size(); ++w)
-        cursors.push_back({&ctas_[cta][w], {0, m, cta, w}, local_place(cta, w)});
+      for (std::uint32_t w = 0; const Warp& warp : *cta_of(cta)) {
+        cursors.push_back({&warp, {0, m, cta, w}, local_place(cta, w)});
+        ++w;
+      }
   rounds(std::move(cursors), visit);
 }
 
 void Streams::each_of_cta(std::uint64_t cta, const Visit& visit) const {
   std::vector<Cursor> cursors;
-  if (cta < ctas_.size())
-    for (std::uint32_t w = 0; w < ctas_[cta].size(); ++w) cursors.push_back({&ctas_[cta][w], {0, 0, cta, w}, {}});
+  if (const Cta* const warps = cta_of(cta))
+    for (std::uint32_t w = 0; w < warps->size(); ++w) cursors.push_back({&(*warps)[w], {0, 0, cta, w}, {}});
   rounds(std::move(cursors), visit);
 }
 
 void Streams::each_of_warp(std::uint64_t cta, std::uint32_t warp, const Visit& visit) const {
-  if (cta >= ctas_.size() || warp >= ctas_[cta].size()) return;
+  const Cta* const warps = cta_of(cta);
+  if (warps == nullptr || warp >= warps->size()) return;
   std::vector<LineUse> moved;
-  Cursor cursor{&ctas_[cta][warp], {0, 0, cta, warp}, {}};
+  Cursor cursor{&(*warps)[warp], {0, 0, cta, warp}, {}};
   while (cursor.step(visit, moved)) {
   }
 }

@@ -14,8 +14,9 @@
 // 32 lanes is line i. All areas have the size of the largest area that a warp uses. The next wave reuses the areas of
 // the previous one.
 //
-// Memory is bounded: for large launches, only the first waves and the first accesses of each warp are recorded, in at
-// most kWords words of 8 bytes. recorded() returns the recorded share.
+// Memory is bounded: for large launches, only some waves and the first accesses of each warp are recorded, in at most
+// kWords words of 8 bytes. recorded() returns the recorded share. A small part has waves of the beginning and of the
+// middle: the first blocks of many kernels work at the border of their data, and of others all later blocks are idle.
 #pragma once
 
 #include "analyzers/analyzer.hpp"
@@ -51,8 +52,8 @@ public:
   /// The recorded part of a launch, from large to small.
   enum class Part : std::uint8_t {
     first_waves, ///< as many as memory allows
-    glance,      ///< a sixth of the warps; if a wave has more, the blocks of every second or third multiprocessor, …
-    one_multiprocessor ///< of the first wave, the blocks on multiprocessor 0
+    glance, ///< a sixth of the warps; if two waves have more, the blocks of every second or third multiprocessor, …
+    one_multiprocessor ///< of two waves, the blocks on sampled_multiprocessor()
   };
   Streams(const exec::LaunchShape& shape, const Board& board, Part part = Part::first_waves);
 
@@ -60,18 +61,22 @@ public:
   [[nodiscard]] std::unique_ptr<Shard> make_shard() const;
   void absorb(Shard& shard);
 
-  [[nodiscard]] std::uint64_t waves() const { return (kept_ctas_ + board_.wave() - 1) / board_.wave(); }
+  /// How many are recorded.
+  [[nodiscard]] std::uint64_t waves() const { return kept_.waves(); }
   using Visit = std::function<void(const StreamPlace&, const StreamAccess&)>;
-  /// All accesses of a wave, to global and local memory, in the order above.
+  /// All accesses of a recorded wave, to global and local memory, in the order above.
   void each_of_wave(std::uint64_t wave, const Visit& visit) const;
   /// The accesses of one block to global memory, round by round.
   void each_of_cta(std::uint64_t cta, const Visit& visit) const;
   /// The accesses of a warp to global memory, in program order.
   void each_of_warp(std::uint64_t cta, std::uint32_t warp, const Visit& visit) const;
-  /// The blocks of a wave that are on a multiprocessor, ascending.
+  /// The blocks of a recorded wave that are on a multiprocessor, ascending.
   [[nodiscard]] std::vector<std::uint64_t> ctas_of(std::uint64_t wave, std::uint32_t multiprocessor) const;
 
-  [[nodiscard]] std::uint64_t kept_ctas() const { return kept_ctas_; }
+  /// The recorded blocks, ascending.
+  [[nodiscard]] std::vector<std::uint64_t> kept_ctas() const;
+  /// In the middle of those that have blocks, and recorded.
+  [[nodiscard]] std::uint32_t sampled_multiprocessor() const { return kept_.sampled; }
   [[nodiscard]] const exec::LaunchShape& shape() const { return shape_; }
   [[nodiscard]] const Board& board() const { return board_; }
   /// Accesses kept, and of the whole launch.
@@ -96,15 +101,36 @@ public:
 
 private:
   struct Cursor;
+  /// The blocks whose accesses are recorded: of the first waves, of some in the middle, or a part of both.
+  struct Kept {
+    std::uint64_t wave = 1, ctas = 0;                            ///< blocks of a wave, and of the launch
+    std::uint64_t first_waves = 0, middle = 0, middle_waves = 0; ///< `middle`: the number of the first one there
+    std::uint64_t every = 1; ///< those of each so many multiprocessors, `sampled` among them
+    std::uint32_t multiprocessors = 1, sampled = 0;
+    [[nodiscard]] std::uint64_t waves() const { return first_waves + middle_waves; }
+    /// Of a recorded wave, its number in the launch.
+    [[nodiscard]] std::uint64_t number(std::uint64_t recorded) const {
+      return recorded < first_waves ? recorded : middle + recorded - first_waves;
+    }
+    [[nodiscard]] bool holds(std::uint64_t cta) const {
+      const std::uint64_t own = cta / wave;
+      return cta < ctas && (own < first_waves || own - middle < middle_waves) &&
+             cta % multiprocessors % every == sampled % every;
+    }
+  };
+  /// Null if it is not recorded.
+  [[nodiscard]] const Cta* cta_of(std::uint64_t number) const {
+    const auto found = ctas_.find(number);
+    return found == ctas_.end() ? nullptr : &found->second;
+  }
   void rounds(std::vector<Cursor> cursors, const Visit& visit) const;
   [[nodiscard]] std::uint64_t local_place(std::uint64_t cta, std::uint32_t warp) const;
 
   exec::LaunchShape shape_;
   Board board_;
-  std::uint64_t kept_ctas_ = 0; ///< from the first on …
-  std::uint64_t every_ = 1;     ///< … those of each so many multiprocessors
+  Kept kept_;
   std::size_t words_per_warp_ = 0;
-  std::vector<Cta> ctas_; ///< by number; those before kept_ctas_
+  std::map<std::uint64_t, Cta> ctas_; ///< by number
   Recorded recorded_, local_;
   std::uint64_t local_lines_ = 0; ///< of a warp's place
 };
@@ -112,13 +138,10 @@ private:
 class Streams::Shard final : public exec::Shard {
 public:
   Shard(const Streams& streams)
-      : kept_ctas_(streams.kept_ctas_), multiprocessors_(streams.board_.multiprocessors), every_(streams.every_),
-        warps_(streams.shape_.warps()), words_(streams.words_per_warp_),
+      : kept_(streams.kept_), warps_(streams.shape_.warps()), words_(streams.words_per_warp_),
         with_local_(streams.board_.l1 || streams.board_.l2) {}
   bool begin_cta(std::uint64_t cta) override;
-  [[nodiscard]] bool records(std::uint64_t cta) const {
-    return cta < kept_ctas_ && cta % multiprocessors_ % every_ == 0;
-  }
+  [[nodiscard]] bool records(std::uint64_t cta) const { return kept_.holds(cta); }
   void access(const exec::Access& access) override {
     if (access.space == isa::Space::global) recorded_.all += access.count;
     if (access.space == isa::Space::local && with_local_) local_.all += access.count;
@@ -133,7 +156,7 @@ public:
 private:
   friend class Streams;
   Warp* warp_of(const exec::WarpId& id);
-  std::uint64_t kept_ctas_, multiprocessors_, every_;
+  Kept kept_;
   std::uint32_t warps_;
   std::size_t words_; // most of a warp
   bool with_local_;

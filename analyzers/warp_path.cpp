@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/warp_path.hpp"
 
+#include "analyzers/machine_work.hpp"
 #include "emulator/ir/control_flow.hpp"
 #include "emulator/ir/effects.hpp"
 #include "emulator/ir/opcode_parts.hpp"
@@ -11,6 +12,7 @@ namespace warplens::analyzers {
 
 namespace {
 
+using ir::of_doubles, ir::of_wide_integers, ir::rounds;
 using isa::InstructionClass;
 
 enum class Kind : std::uint8_t { other, load, constant_load, store, barrier };
@@ -21,6 +23,7 @@ struct Step {
   bool shared = false; ///< accesses shared memory
   bool alone = false;  ///< nothing else starts before its result is there
   double latency = 0;
+  double issue = 0;  ///< cycles in which it issues: one for each machine instruction
   double branch = 0; ///< cycles after it until the next block starts
 };
 
@@ -35,10 +38,6 @@ Kind kind_of(const ir::Instruction& instruction, const ir::Effect& effect, Instr
   if (effect.writes.empty() || which == InstructionClass::atomic) return Kind::store;
   return which == InstructionClass::texture || ir::has_part(instruction, "nc") ? Kind::constant_load : Kind::load;
 }
-
-bool of_doubles(const ir::Instruction& i) { return ir::has_part(i, "f64"); }
-bool of_wide_integers(const ir::Instruction& i) { return ir::has_any_part(i, {"s64", "u64", "b64"}); }
-bool rounds(const ir::Instruction& i) { return ir::has_any_part(i, {"rn", "rz", "rm", "rp"}); }
 
 /// The compiler makes of these a sequence with a branch for special operands, so that it does not mix others into it.
 bool runs_alone(const ir::Instruction& i) {
@@ -161,9 +160,11 @@ private:
     const double start = now_;
     double last = start;  // the start of the instruction that starts last
     double floor = start; // before which no further instruction starts
+    double issued = start;
     in_flight_.clear();
     for (std::uint32_t i = b.first; i < b.end; ++i) {
       const Step& step = steps[i];
+      issued += step.issue;
       double at = std::max(floor, fence_);
       const auto wait_for = [&](const std::vector<std::uint32_t>& list) {
         for (const std::uint32_t r : list)
@@ -188,7 +189,7 @@ private:
       for (const std::uint32_t r : effects_[i].writes) registers_[r] = {walk_, at + step.latency};
       last = std::max(last, at);
     }
-    now_ = std::max(start + static_cast<double>(b.end - b.first), last + 1);
+    now_ = std::max(issued, last + 1);
     if (b.first < b.end) now_ += steps[b.end - 1].branch;
   }
 
@@ -240,6 +241,7 @@ std::vector<Step> steps_of(const ir::Function& function, const Walk& walk, const
     step.kind = kind_of(instruction, walk.effect(i), which);
     step.shared = which == InstructionClass::shared || ir::has_part(instruction, "shared");
     step.alone = runs_alone(instruction);
+    step.issue = machine_work(instruction).instructions;
     const InstructionRow* const row = i < rows.size() ? &rows[i] : nullptr;
     step.branch = cycles_of_branch(instruction, row, walk.forward(i), latency);
     step.latency = step.kind == Kind::other || step.kind == Kind::barrier

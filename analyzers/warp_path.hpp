@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time that a warp takes if it has a multiprocessor to itself, from the data flow along its path: each instruction
 // starts when its operands are there, loads take as long as the cache that has their data, and a basic block ends when
-// its last instruction has started.
+// its last instruction has started, but takes at least one cycle for each of its machine instructions.
 //
 //   loop:  ld.global.f32 %f1, [%rd1];  fma.rn.f32 %f2, %f1, %f1, %f2;  …  @%p1 bra loop;
 //     each turn waits for its load; four such loads of an unrolled loop are waited for together

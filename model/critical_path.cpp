@@ -2,8 +2,12 @@
 // A model for current hardware whose parameters are measured by micro-benchmarks: a launch takes the time of its
 // busiest unit, and more if several units are busy or if it has too few warps to hide latency.
 //
-//   time = overhead + (issue^q + units^q + wavefronts^q + L2^q + memory^q + launch^q + latency^q + barriers^q
-//                      + atomics^q + swaps^q)^(1/q)
+//   busiest = max(issue, units, wavefronts, L2, memory, launch)
+//   time    = overhead + (busiest^q + latency^q + barriers^q + atomics^q + swaps^q)^(1/q)
+//
+// A launch with enough warps keeps one unit busy all the time, whatever the others do: an H100 that reads device memory,
+// or writes it, computes or loads from shared memory at the same time, at no cost until that takes longer. What follows
+// each other, in a warp or at a barrier, leaves units idle.
 //
 // Each term is the number of cycles that the launch would take if it were the only one: instructions at the rate of the
 // schedulers; special functions and double precision at the rate of their units; passes over the L1 cache and shared
@@ -78,7 +82,7 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
   const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
   const double critical = latency(p, s, t, rounds);
 
-  const Bound bounds[] = {
+  const Bound units[] = {
       {"issue", warps * machine / d.issue, "compute"},
       {"units", warps * std::max(special_functions(s) / d.special_functions, doubles / d.double_precision), "compute"},
       {"wavefronts", warps * *s.l1_wavefronts / d.wavefronts, "memory"},
@@ -91,6 +95,10 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
            t.memory_written * cycles_each(t, d.memory_write, d.memory_scattered / 2),
        "memory"},
       {"launch", *s.blocks * d.block_cycles + total_warps(s) * d.warp_cycles, "launch of blocks"},
+  };
+  const Bound& busiest = largest(p, units);
+  const Bound bounds[] = {
+      {"busiest", busiest.cycles, busiest.kind},
       {"latency", critical, "latency"},
       {"barriers", warps * value_of(s.synchronizations) * path_latency(d, "latency_barrier_of_warp"), "barriers"},
       {"atomics", contention(s, {d.atomic_half_line, d.float_atomic_word, d.atomic_kilobyte}), "contended atomics"},

@@ -18,6 +18,8 @@ struct JoinedBounds {
   const Bound* largest;
   double cycles;
 };
+/// Notes each bound and returns the largest: these limits do not disturb each other.
+const Bound& largest(Prediction& prediction, std::span<const Bound> bounds);
 /// Notes each bound and their sum, which is (a^n + b^n + ...)^(1/n) with n = `overlap`: the largest if n is large.
 JoinedBounds join(Prediction& prediction, std::span<const Bound> bounds, double overlap);
 

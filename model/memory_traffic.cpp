@@ -16,6 +16,8 @@ Traffic traffic(const KernelStatistics& s, const MemorySystem& memory) {
       warps * (sectors * s.merged_store_transactions.value_or(*s.store_transactions) + value_of(s.atomic_transactions));
   if (all > 0)
     result.scattered = std::min(1.0, value_of(s.uncoalesced_requests) * value_of(s.uncoalesced_transactions) / all);
+  if (memory.sectors_of_a_fetch > 1 && s.lone_sectors && all > 0)
+    result.scattered = std::min(result.scattered, *s.lone_sectors * kSectorBytes / transaction_bytes(s));
   const double fetched = 1 + result.scattered * (memory.sectors_of_a_fetch - 1);
   const double missed = kSectorBytes * result.read * fetched * (1 - value_of(s.l2_hit_ratio));
   const double most = s.argument_bytes.value_or(kSectorBytes * (result.read + result.written));

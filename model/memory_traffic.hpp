@@ -14,9 +14,11 @@ inline constexpr double kSectorBytes = 32;
 /// Of a launch.
 struct Traffic {
   double read = 0, written = 0; ///< sectors that reach the L2 cache
-  double scattered = 0;         ///< share of the transactions that are of uncoalesced requests, 0 to 1
-  double memory_read = 0;       ///< bytes
-  double memory_written = 0;    ///< bytes
+  /// Share of the transactions that are of uncoalesced requests, 0 to 1. If device memory fetches pairs of sectors,
+  /// only those that need one of the two.
+  double scattered = 0;
+  double memory_read = 0;    ///< bytes
+  double memory_written = 0; ///< bytes
 
   /// Share of the L1 misses that device memory serves.
   [[nodiscard]] double cold() const;

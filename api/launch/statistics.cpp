@@ -3,8 +3,8 @@
 
 #include "analyzers/counted_rules.hpp"
 #include "analyzers/instruction_mix.hpp"
+#include "analyzers/machine_work.hpp"
 #include "api/launch/contention.hpp"
-#include "api/launch/machine_work.hpp"
 #include "api/launch/merged_stores.hpp"
 #include "emulator/ir/block_dependence.hpp"
 #include "emulator/ir/effects.hpp"
@@ -71,7 +71,7 @@ bool converts_wide(const ir::Instruction& instruction) {
 /// Sums over the instructions of a launch.
 struct Totals {
   double requests = 0, bytes = 0;
-  double coalesced = 0, uncoalesced = 0, uncoalesced_transactions = 0;
+  double coalesced = 0, uncoalesced = 0, uncoalesced_transactions = 0, lone_sectors = 0;
   double by_size[3]{}, vector_by_size[3]{};
   double by_class[model::kIssueClasses]{};
   double floating_point = 0, flops = 0;
@@ -108,7 +108,7 @@ private:
     if (which == isa::InstructionClass::integer_divide)
       totals.integer_divisions += metric(row, MetricId::warp_instructions);
     if (converts_wide(instruction)) totals.wide_conversions += metric(row, MetricId::warp_instructions);
-    const MachineWork work = machine_work(instruction);
+    const analyzers::MachineWork work = analyzers::machine_work(instruction);
     totals.machine_instructions += work.instructions * metric(row, MetricId::warp_instructions);
     totals.double_operations += work.doubles * metric(row, MetricId::warp_instructions);
     floating_point(row, isa::info(which).operations);
@@ -150,7 +150,7 @@ private:
     else if (rule_.order == Order::kth_word)
       split_by_lanes(row, own.sum, before, change.requests);
     else
-      split_by_excess(row, requests, all);
+      split_by_excess(row, requests, all, change.requests * change.wider * metric(row, MetricId::global_lone_sectors));
   }
 
   /// The fewest transactions that serve these requests, of one size.
@@ -225,11 +225,13 @@ private:
     if (requests > coalesced) totals.uncoalesced_transactions += remaining * alone;
   }
 
-  void split_by_excess(const InstructionRow& row, double requests, double transactions) {
+  void split_by_excess(const InstructionRow& row, double requests, double transactions, double lone_sectors) {
     constexpr double kTolerance = 1.1;
     const bool coalesced = transactions <= kTolerance * rule_.fewest(std::max(row.lane_bytes, 1u)) * requests;
     (coalesced ? totals.coalesced : totals.uncoalesced) += requests;
-    if (!coalesced) totals.uncoalesced_transactions += transactions;
+    if (coalesced) return;
+    totals.uncoalesced_transactions += transactions;
+    totals.lone_sectors += lone_sectors;
   }
 
   // Interleaved by lanes: a variable of 32 lanes is four sectors, an element of each lane's array up to 32; where a
@@ -360,6 +362,8 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.coalesced_requests = t.coalesced / warps;
   s.uncoalesced_requests = t.uncoalesced / warps;
   if (t.uncoalesced > 0) s.uncoalesced_transactions = std::max(1.0, t.uncoalesced_transactions / t.uncoalesced);
+  if (analyzers::unit_of_waste(device.coalescing_rule) == rules::Coalescing::Unit::sectors)
+    s.lone_sectors = t.lone_sectors / warps;
   s.bytes_per_request = t.requests > 0 ? t.bytes / t.requests : 0;
   s.transactions_32 = t.by_size[0] / warps;
   s.transactions_64 = t.by_size[1] / warps;

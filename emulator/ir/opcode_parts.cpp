@@ -19,4 +19,8 @@ bool has_any_part(const Instruction& instruction, std::initializer_list<std::str
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return has_part(instruction, part); });
 }
 
+bool of_doubles(const Instruction& instruction) { return has_part(instruction, "f64"); }
+bool of_wide_integers(const Instruction& instruction) { return has_any_part(instruction, {"s64", "u64", "b64"}); }
+bool rounds(const Instruction& instruction) { return has_any_part(instruction, {"rn", "rz", "rm", "rp"}); }
+
 } // namespace warplens::ir

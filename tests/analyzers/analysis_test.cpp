@@ -81,6 +81,7 @@ TEST(Analysis, ThreeRulesAtOnce) {
   EXPECT_EQ(profile.integer("memory_l2_theoretical_sectors_global"), 92u);
   EXPECT_EQ(profile.integer("memory_l2_theoretical_sectors_global_ideal"), 52u);
   EXPECT_EQ(profile.integer("derived__memory_l2_theoretical_sectors_global_excessive"), 40u);
+  EXPECT_EQ(profile.integer("global_lone_sectors"), 0u);
   EXPECT_EQ(profile.integer("global_lines_128b"), 10u * 2 + 3);
   EXPECT_EQ(profile.integer("global_bank_passes"), 10u * 2 + 3); // words 8 bytes apart: two for each bank
   EXPECT_EQ(profile.integer("gld_128b"), 20u);

@@ -82,6 +82,20 @@ TEST(Footprint, ListsLinesAscending) {
   EXPECT_EQ(far.sectors(), 3u);
 }
 
+TEST(Footprint, CountsBlocksOf64Bytes) {
+  const auto blocks = [](std::uint16_t lane_bytes, std::int64_t apart, std::int64_t first = 4096) {
+    const WarpAccess access(0xffffffffu, lane_bytes, [&](int lane) { return first + apart * lane; });
+    const Footprint footprint(access.addresses.data(), access.mask, lane_bytes);
+    return std::pair(footprint.block_total(), footprint.sectors());
+  };
+  EXPECT_EQ(blocks(4, 4), std::pair(2u, 4u));
+  EXPECT_EQ(blocks(4, 12), std::pair(6u, 12u)); // a member of structures
+  EXPECT_EQ(blocks(4, 64), std::pair(32u, 32u));
+  EXPECT_EQ(blocks(4, 32), std::pair(16u, 32u));
+  EXPECT_EQ(blocks(4, 96), std::pair(32u, 32u));
+  EXPECT_EQ(blocks(16, 120, 4120), std::pair(36u, 40u)); // 8 lanes touch two sectors, 4 of them two blocks
+}
+
 TEST(Footprint, HasNothingWithoutLanes) {
   const std::uint64_t addresses[exec::kWarpSize]{};
   const Footprint none(addresses, 0, 4);

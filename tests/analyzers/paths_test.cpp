@@ -178,7 +178,7 @@ TEST(DuplicateLoads, TheUListOfTheFmm) {
   }
 }
 
-// Without being asked for: of the blocks on multiprocessor 0, here 0, 2 and 4 of 8, which load the same line.
+// Without being asked for: of the blocks on one multiprocessor, here 1, 3 and 5 of 8, which load the same line.
 TEST(DuplicateLoads, ASampleInEveryLaunch) {
   const std::string body = "and.b32 %r10, %r3, 1; mul.wide.u32 %rd10, %r10, 128; add.u64 %rd10, %rd1, %rd10;\n"
                            "ld.global.u32 %r11, [%rd10]; st.global.u32 [%rd2], %r11; ret;";

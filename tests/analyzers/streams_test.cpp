@@ -135,7 +135,7 @@ TEST(Streams, MemoryIsBounded) {
   const exec::LaunchShape shape{.grid = {4'000'000, 1, 1}, .block = {1024, 1, 1}};
   const Board board{.multiprocessors = 10, .resident_ctas = 2};
   Streams streams(shape, board);
-  EXPECT_EQ(streams.kept_ctas(), 1020u); // 51 waves of 20 blocks; 32768 warps would be 1024 blocks
+  EXPECT_EQ(streams.waves(), 51u); // of 20 blocks: 1020 blocks; 32768 warps would be 1024
   const auto shard = streams.make_shard();
   EXPECT_TRUE(shard->begin_cta(0));
   EXPECT_TRUE(shard->begin_cta(1019));
@@ -149,13 +149,45 @@ TEST(Streams, MemoryIsBounded) {
   const Streams::Recorded recorded = streams.recorded();
   EXPECT_EQ(recorded.kept, Streams::kWords / (1020 * 32) / 33); // a header and 32 lines each
   EXPECT_EQ(recorded.all, 3'999'999u);
-  // A sample: the blocks on multiprocessor 0, of the first wave.
+  // A sample: the blocks on multiprocessor 5, of the first wave and of the one in the middle.
   const auto sample = Streams(shape, board, Streams::Part::one_multiprocessor).make_shard();
-  for (std::uint64_t cta = 0; cta < 100; ++cta) EXPECT_EQ(sample->begin_cta(cta), cta == 0 || cta == 10) << cta;
+  for (const std::uint64_t cta : {0u, 4u, 25u, 1'999'965u, 1'999'984u, 1'999'986u, 2'000'005u})
+    EXPECT_FALSE(sample->begin_cta(cta)) << cta;
+  for (const std::uint64_t cta : {5u, 15u, 1'999'985u, 1'999'995u}) EXPECT_TRUE(sample->begin_cta(cta)) << cta;
   // More warps on the board than are kept of anything.
   const Board huge{.multiprocessors = 100'000, .resident_ctas = 8};
-  EXPECT_EQ(Streams(shape, huge).kept_ctas(), 1024u);
-  EXPECT_EQ(Streams({.grid = {3, 1, 1}}, {.multiprocessors = 0, .resident_ctas = 0}).kept_ctas(), 3u);
+  const auto of_huge = Streams(shape, huge).make_shard();
+  EXPECT_TRUE(of_huge->begin_cta(1023));
+  EXPECT_FALSE(of_huge->begin_cta(1024));
+  const auto three = Streams({.grid = {3, 1, 1}}, {.multiprocessors = 0, .resident_ctas = 0}).make_shard();
+  EXPECT_TRUE(three->begin_cta(2));
+}
+
+// Small parts are of the beginning and of the middle, whatever the launch, and have the blocks of the sample.
+TEST(Streams, SmallPartsAreOfTheBeginningAndTheMiddle) {
+  for (const std::uint32_t blocks : {1u, 2u, 5u, 19u, 20u, 21u, 40u, 41u, 60u, 1000u, 5000u, 123'457u})
+    for (const std::uint32_t threads : {32u, 1024u})
+      for (const Streams::Part part : {Streams::Part::glance, Streams::Part::one_multiprocessor}) {
+        Streams streams({.grid = {blocks, 1, 1}, .block = {threads, 1, 1}}, {.multiprocessors = 10, .resident_ctas = 2},
+                        part);
+        const auto shard = streams.make_shard();
+        std::uint64_t kept = 0, middle = 0;
+        for (std::uint32_t cta = 0; cta < blocks; ++cta)
+          if (shard->begin_cta(cta)) {
+            ++kept;
+            if (cta >= blocks / 2 - std::min(blocks / 2, 20u) && cta <= blocks / 2 + 20) ++middle;
+          }
+        EXPECT_GT(middle, 0u) << blocks;
+        EXPECT_LE(kept, part == Streams::Part::glance ? 4096u / (threads / 32) : 4u) << blocks;
+        EXPECT_TRUE(shard->begin_cta(streams.sampled_multiprocessor())) << blocks;
+        EXPECT_FALSE(shard->begin_cta(blocks));
+        streams.absorb(*shard);
+        std::uint64_t listed = 0;
+        for (std::uint64_t wave = 0; wave < streams.waves(); ++wave)
+          for (std::uint32_t m = 0; m < 10; ++m) listed += streams.ctas_of(wave, m).size();
+        EXPECT_EQ(listed, kept) << blocks;
+        EXPECT_EQ(streams.kept_ctas().size(), kept) << blocks;
+      }
 }
 
 // Rows of a tile: each half of the warp is a run of its own, in front of or behind the other.

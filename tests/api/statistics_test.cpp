@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transaction counts that models receive, on the micro-benchmarks of Dasgupta's thesis (section 3.2.4, Table 17): a
 // warp makes 800 transactions of one size, and the model's time is known.
+#include "analyzers/machine_work.hpp"
 #include "api/launch/contention.hpp"
-#include "api/launch/machine_work.hpp"
 #include "api/launch/statistics.hpp"
 #include "api/plan/launch_file.hpp"
 #include "emulator/ir/check.hpp"
@@ -230,7 +230,7 @@ TEST(MachineWork, SomeInstructionsBecomeMany) {
     ir::Instruction instruction;
     instruction.opcode = row.opcode;
     instruction.instruction_class = row.which;
-    const MachineWork work = machine_work(instruction);
+    const analyzers::MachineWork work = analyzers::machine_work(instruction);
     EXPECT_EQ(work.instructions, row.instructions) << row.opcode;
     EXPECT_EQ(work.doubles, row.doubles) << row.opcode;
   }

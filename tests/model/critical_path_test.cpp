@@ -104,6 +104,22 @@ TEST(CriticalPath, ScatteredAccessesMoveWholePairsOfSectors) {
   EXPECT_DOUBLE_EQ(*p.term("memory"), sectors * 64 / t.memory_scattered);
 }
 
+TEST(CriticalPath, OnlyLoneSectorsAreScattered) {
+  const CriticalPathParameters t = parameters();
+  KernelStatistics s = launch_on_h200();
+  s.uncoalesced_requests = 3;
+  s.uncoalesced_transactions = 8; // all 24 sectors
+  s.store_transactions = 0;
+  s.load_transactions = 24;
+  s.argument_bytes = 1e9;
+  s.lone_sectors = 6; // members of structures, say
+  const Prediction p = predicted(s);
+  const double sectors = 264 * 8 * 24;
+  EXPECT_DOUBLE_EQ(*p.term("L2"), sectors * (0.25 / t.l2_read_scattered + 0.75 / t.l2_read));
+  EXPECT_DOUBLE_EQ(*p.term("memory_bytes"), sectors * 32 * 1.25);
+  EXPECT_DOUBLE_EQ(*p.term("memory"), sectors * 32 * 1.25 * (0.25 / t.memory_scattered + 0.75 / t.memory_read));
+}
+
 TEST(CriticalPath, AtomicsOnOneAddressFollowEachOther) {
   KernelStatistics s = launch_on_h200();
   s.atomic_transactions = 32;

@@ -17,6 +17,9 @@ DEVICES = os.path.join(HERE, "..", "..", "..", "model", "devices")
 SPECIAL = ("reciprocal", "reciprocal_square_root", "square_root", "divide", "fast_divide", "logarithm", "exponential", "sine_cosine")
 
 
+UNITS = ("issue", "units", "wavefronts", "L2", "memory", "launch")
+
+
 def bounds(s, p, multiprocessors):
     of = lambda name: s.get(name, 0)
     warps_of_block = math.ceil(of("threads_per_block") / 32)
@@ -28,6 +31,8 @@ def bounds(s, p, multiprocessors):
     read = all_warps * sectors * of("load_transactions") * (1 - of("l1_hit_ratio"))
     written = all_warps * (sectors * s.get("merged_store_transactions", of("store_transactions")) + of("atomic_transactions"))
     scattered = min(1, of("uncoalesced_requests") * of("uncoalesced_transactions") / transactions) if transactions else 0
+    if "lone_sectors" in s and scattered:  # device memory reads pairs of sectors
+        scattered = min(scattered, of("lone_sectors") / (sectors * transactions))
     each = lambda whole, single: scattered / single + (1 - scattered) / whole
     most = s.get("argument_bytes", 32 * (read + written))
     missed = 32 * read * (1 + scattered) * (1 - of("l2_hit_ratio"))
@@ -52,7 +57,8 @@ def bounds(s, p, multiprocessors):
 
 
 def predict(s, p, multiprocessors):
-    cycles = bounds(s, p, multiprocessors).values()
+    terms = bounds(s, p, multiprocessors)
+    cycles = [max(terms[name] for name in UNITS)] + [cycles for name, cycles in terms.items() if name not in UNITS]
     most = max(cycles)
     first = p["first_access"] * (1 - 1 / s["blocks"]) if s["global_requests"] else 0
     joined = most * sum((c / most) ** p["overlap"] for c in cycles) ** (1 / p["overlap"])

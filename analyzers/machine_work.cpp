@@ -2,19 +2,16 @@
 // Instructions are counted in the code that ptxas 13.0 makes for sm_90 of one more such instruction, without the part
 // for special operands. The work of the units for double precision follows from the rates in
 // tests/data/hardware/calibration_h200.csv: a division takes as long as 13 additions.
-#include "api/launch/machine_work.hpp"
+#include "analyzers/machine_work.hpp"
 
 #include "emulator/ir/opcode_parts.hpp"
 
-namespace warplens::api {
+namespace warplens::analyzers {
 
 namespace {
 
+using ir::of_doubles, ir::of_wide_integers, ir::rounds;
 using isa::InstructionClass;
-
-bool of_doubles(const ir::Instruction& i) { return ir::has_part(i, "f64"); }
-bool of_wide_integers(const ir::Instruction& i) { return ir::has_any_part(i, {"s64", "u64", "b64"}); }
-bool rounds(const ir::Instruction& i) { return ir::has_any_part(i, {"rn", "rz", "rm", "rp"}); }
 
 /// Sine, logarithm and so on: one instruction if subnormal numbers become zeros, else their arguments are scaled.
 double of_special_function(const ir::Instruction& i) {
@@ -86,4 +83,4 @@ MachineWork machine_work(const ir::Instruction& instruction) {
   return {issued(instruction), double_operations(instruction)};
 }
 
-} // namespace warplens::api
+} // namespace warplens::analyzers

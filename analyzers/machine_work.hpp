@@ -6,7 +6,7 @@
 
 #include "emulator/ir/module.hpp"
 
-namespace warplens::api {
+namespace warplens::analyzers {
 
 /// Of a warp that executes the instruction once.
 struct MachineWork {
@@ -16,4 +16,4 @@ struct MachineWork {
 
 MachineWork machine_work(const ir::Instruction& instruction);
 
-} // namespace warplens::api
+} // namespace warplens::analyzers
