@@ -14,7 +14,7 @@ namespace warplens::model {
 namespace {
 
 constexpr const char* kCalibrationHint = "tests/data/hardware/ask/calibration.py writes the answers";
-constexpr double kUsualOverlap = 2; // chosen with the examined launches of tests/data/hardware/public_programs.jsonl
+constexpr double kUsualOverlap = 1.5; // chosen with the examined launches of tests/data/hardware/public_programs.jsonl
 
 class Answers {
 public:
