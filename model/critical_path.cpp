@@ -5,9 +5,9 @@
 //   busiest = max(issue, units, wavefronts, L2, memory, launch)
 //   time    = overhead + (busiest^q + latency^q + barriers^q + atomics^q + swaps^q)^(1/q)
 //
-// A launch with enough warps keeps one unit busy all the time, whatever the others do: an H100 that reads device memory,
-// or writes it, computes or loads from shared memory at the same time, at no cost until that takes longer. What follows
-// each other, in a warp or at a barrier, leaves units idle.
+// A launch with enough warps keeps one unit busy all the time, whatever the others do: an H100 that reads device
+// memory, or writes it, computes or loads from shared memory at the same time, at no cost until that takes longer. What
+// follows each other, in a warp or at a barrier, leaves units idle.
 //
 // Each term is the number of cycles that the launch would take if it were the only one: instructions at the rate of the
 // schedulers; special functions and double precision at the rate of their units; passes over the L1 cache and shared
