@@ -66,7 +66,7 @@ TEST_F(Recorded, FirstAndLastBlockFirstTwoWarpsAndTheLast) {
   EXPECT_EQ(one.mask, ~0u);
 }
 
-// The streams take global memory of the blocks on the first multiprocessor, here of block 0.
+// The streams take global memory of the blocks on one multiprocessor, here of block 1, and of block 5 in the middle.
 TEST_F(Recorded, OtherWarpsAreNotToldOneByOne) {
   Analysis analysis(module_, function_, shape_, {.board = {.multiprocessors = 2, .resident_ctas = 1}});
   const auto shard = analysis.make_shard();
@@ -76,7 +76,8 @@ TEST_F(Recorded, OtherWarpsAreNotToldOneByOne) {
     EXPECT_EQ(shard->each_spaces({0, warp}), both) << warp;
     EXPECT_EQ(shard->each_spaces({4, warp}), both) << warp;
   }
-  EXPECT_EQ(shard->each_spaces({0, 2}), global);
+  EXPECT_EQ(shard->each_spaces({1, 2}), global);
+  EXPECT_EQ(shard->each_spaces({0, 2}), 0u);
   EXPECT_EQ(shard->each_spaces({4, 2}), 0u);
   Analysis counting(module_, function_, shape_, {.per_block = true});
   EXPECT_EQ(counting.make_shard()->each_spaces({1, 2}), ~0u);

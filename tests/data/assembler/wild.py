@@ -28,8 +28,7 @@ CLASSES = [
     ("scalar, warp-level and control", None),
 ]
 NAMED = 30  # so many of what is missing
-OUTSIDE = ("matrix", "tcgen05")  # not in the sum
-NOT_ASKED = "tcgen05"
+OUTSIDE = ("matrix", "tcgen05")  # not in the sum; their operands are those of Warplens
 
 WIDER = {"u16": "u32", "u32": "u64", "s16": "s32", "s32": "s64"}
 
@@ -121,25 +120,25 @@ def words_of(spelling):
     return opcode, tuple(sorted(words))
 
 
-def operands_of_matrices(program):
-    """words_of(spelling) -> operands, of Warplens' own statements: how many registers hold a matrix no shape can say."""
+def own_operands(program):
+    """words_of(spelling) -> operands, of Warplens' own statements: no shape can say how many registers hold a matrix."""
     done = subprocess.run([program, "spellings", "90"], capture_output=True, text=True, check=True)
     statements = [line.split("\t")[1:] for line in done.stdout.splitlines()]
     return {words_of(spelling): text[text.index(" "):] for spelling, text in statements
-            if " " in text and class_of(spelling) == "matrix"}
+            if " " in text and class_of(spelling) in OUTSIDE}
 
 
-def statements(spelling, matrices):
-    if class_of(spelling) != "matrix":
+def statements(spelling, own):
+    if class_of(spelling) not in OUTSIDE:
         return [text for text in dict.fromkeys(statement(spelling, shape) for shape in SHAPES) if text]
-    return [spelling + matrices[words_of(spelling)]] if words_of(spelling) in matrices else []
+    return [spelling + own[words_of(spelling)]] if words_of(spelling) in own else []
 
 
-def accepted(spellings, matrices):
+def accepted(spellings, own):
     """spelling -> (statement, version, target), for those that ptxas takes."""
     found = {}
     for version, target in PLACES:
-        todo = [(s, text) for s in spellings if s not in found for text in statements(s, matrices)]
+        todo = [(s, text) for s in spellings if s not in found for text in statements(s, own)]
         for (s, text), refusal in zip(todo, ask([t for _, t in todo], version, target)):
             if not refusal:
                 found.setdefault(s, (text, version, target))
@@ -151,8 +150,9 @@ def running(found, program):
     taken = set()
     places = collections.defaultdict(list)
     for spelling, (text, version, target) in found.items():
-        places[version, target].append((spelling, text))
-    for (version, target), asked in places.items():
+        pairs = "cta_group::2" in text  # a kernel has instructions of single blocks or of pairs
+        places[version, target, pairs].append((spelling, text))
+    for (version, target, _), asked in places.items():
         done = subprocess.run([program, "refusals", str(version), target], input="".join(t + "\n" for _, t in asked),
                               capture_output=True, text=True, check=True)
         taken |= {spelling for (spelling, _), refusal in zip(asked, done.stdout.split("\n")) if not refusal}
@@ -174,17 +174,12 @@ def page(rows, found, taken):
     for name, members in groups:
         known = [r for r in members if r[0] in found]
         run = [r for r in known if r[0] in taken]
-        if name == NOT_ASKED:
-            lines.append(f"| {name} | {len(members)} | not asked | {len(run)} | – | – | – |")
-            continue
         lines.append(f"| {name} | {len(members)} | {len(known)} | {len(run)} | {share(len(run), len(known))} | "
                      f"{share(sum(r[1] for r in run), sum(r[1] for r in known))} | "
                      f"{share(sum(r[2] for r in run), sum(r[2] for r in known))} |")
     lines += ["", "Weighted by occurrence: of all such instructions in the files. Weighted by file: of all pairs of a file and a "
               "spelling that occurs in it. Where no operands that were tried are taken, a spelling does not count.", "", "## Taken by `ptxas` and not run", "With how often they occur."]
     for name, members in groups[:-1]:
-        if name == NOT_ASKED:
-            continue
         missing = sorted((r for r in members if r[0] in found and r[0] not in taken), key=lambda r: (-r[1], r[0]))
         often, rest = missing[:NAMED], missing[NAMED:]
         refused = [r[0] for r in members if r[0] not in found]
@@ -192,18 +187,17 @@ def page(rows, found, taken):
                      (f", and {len(rest)} that occur {rest[0][1]} times or less" if rest else "") + ".")
         if name == CLASSES[-1][0] and refused:
             lines.append(f"* Not taken by `ptxas` with any operands that were tried: {', '.join(f'`{m}`' for m in sorted(refused))}.")
-        if name == "matrix":
+        if name in OUTSIDE:
             by_opcode = collections.Counter(m.split(".")[0] for m in refused)
-            lines.append("* The operands of matrix instructions are those that Warplens has for these words. Not taken by `ptxas` with them, or "
-                         "without any to try: " + ", ".join(f"{n} spellings of `{o}`" for o, n in by_opcode.most_common()) + ".")
+            lines.append(f"* The operands of {name} instructions are those that Warplens has for these words. Not taken by `ptxas` with them, or "
+                         "without any to try: " + (", ".join(f"{n} spellings of `{o}`" for o, n in by_opcode.most_common()) or "none") + ".")
     return "\n".join(lines) + "\n"
 
 
 def main(table, program, output):
     with open(table) as file:
         rows = [(r["opcodes_full"], int(r["occurrences"]), int(r["files_all"])) for r in csv.DictReader(file)]
-    asked = [r[0] for r in rows if class_of(r[0]) != NOT_ASKED]
-    found = accepted(asked, operands_of_matrices(program))
+    found = accepted([r[0] for r in rows], own_operands(program))
     with open(output, "w") as file:
         file.write(page(rows, found, running(found, program)))
 
