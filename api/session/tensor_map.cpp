@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace warplens::api {
 
 namespace {
@@ -30,7 +32,9 @@ public:
     map_.rank = static_cast<int>(r_.rank);
     map_.pixels = r_.kind != MapKind::tiled;
     map_.interleave = static_cast<int>(r_.interleave);
-    map_.swizzle = static_cast<int>(r_.swizzle);
+    constexpr std::int64_t kSwizzle128 = 3; // after it, those that move more than 16 bytes
+    map_.swizzle = static_cast<int>(std::min(r_.swizzle, kSwizzle128));
+    map_.atom = static_cast<int>(r_.swizzle) - map_.swizzle;
     map_.promotion = static_cast<int>(r_.promotion);
     map_.fill_nan = r_.fill != 0;
     if (!tensor() || (map_.pixels ? !pixels() : !box()) || !bytes()) return why_;
@@ -50,7 +54,8 @@ private:
     if (!between(r_.interleave, 0, 2)) return no(fmt::format("{} is not an interleave", r_.interleave));
     if (!between(r_.rank, tiled && !slices ? 1 : 3, TensorMap::kMostDimensions))
       return no(fmt::format("expected {} to 5 dimensions, got {}", tiled && !slices ? 1 : 3, r_.rank));
-    if (!between(r_.swizzle, 0, 3)) return no(fmt::format("{} is not a swizzle of this device", r_.swizzle));
+    if (!between(r_.swizzle, 0, r_.atoms ? 6 : 3))
+      return no(fmt::format("{} is not a swizzle of this device", r_.swizzle));
     if (!between(r_.promotion, 0, 3)) return no(fmt::format("{} is not a promotion", r_.promotion));
     if (!between(r_.fill, 0, 1)) return no(fmt::format("{} is not a filling", r_.fill));
     if (r_.fill != 0 && r_.type < kFirstFloat) return no("only floating-point numbers can be filled with NaN");

@@ -21,6 +21,7 @@ struct TensorMapRequest {
   std::array<int, 3> lower{}, upper{};
   std::uint32_t channels = 0, pixels = 0;
   std::int64_t interleave = 0, swizzle = 0, promotion = 0, fill = 0, mode = 0;
+  bool atoms = false; ///< whether the device has swizzles that move more than 16 bytes: since sm_100
 };
 
 Expected<exec::TensorMap> make_tensor_map(const TensorMapRequest& request);

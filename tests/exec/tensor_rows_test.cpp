@@ -85,6 +85,7 @@ Result run(const std::string& body, int bytes, Word blocks = 1, Word box_rows = 
   r.strides = {4 * kColumns};
   r.box = {kBox, box_rows};
   r.swizzle = swizzle;
+  r.atoms = true;
   const auto words = api::make_tensor_map(r)->encoded();
   std::vector<Word> map(words.size() * 2 + 32);
   const std::uint64_t at = machine.buffer(map);
@@ -136,6 +137,52 @@ TEST(TensorRows, GatherSwizzlesItsRowsAsABoxOfFour) {
   const Result rows = run(gather + kWait, 256, 1, 1, kSwizzleOf64), box = run(tile + kWait, 256, 1, 4, kSwizzleOf64);
   EXPECT_EQ(rows.trap + box.trap, "");
   EXPECT_EQ(rows.shared, box.shared);
+}
+
+// Rows of 128 bytes, of which the box fills the first half: in the second row, units of 16 bytes change places by 16,
+// 32 or 64 bytes, and of one mode also their halves.
+TEST(TensorRows, SwizzlesOfSm100MoveMoreThan16Bytes) {
+  const std::string tile =
+      "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [%s], [%map, {0, "
+      "4}], [%b];\n";
+  struct Mode {
+    Word swizzle;
+    int places[4]; ///< of the units of the second row
+    bool halves;
+  };
+  for (const Mode& mode : {Mode{3, {1, 0, 3, 2}, false}, Mode{4, {2, 3, 0, 1}, false}, Mode{5, {2, 3, 0, 1}, true},
+                           Mode{6, {4, 5, 6, 7}, false}}) {
+    const Result r = run(tile + kWait, 128, 1, 2, mode.swizzle);
+    EXPECT_EQ(r.trap, "");
+    for (int unit = 0; unit < 4; ++unit)
+      for (int word = 0; word < 4; ++word) {
+        const int column = 4 * unit + word, moved = mode.halves ? word ^ 2 : word;
+        EXPECT_EQ(r.shared[static_cast<std::size_t>(column)], element(4, column)) << mode.swizzle;
+        EXPECT_EQ(r.shared[static_cast<std::size_t>(32 + 4 * mode.places[unit] + moved)], element(5, column))
+            << mode.swizzle << " " << column;
+      }
+  }
+}
+
+TEST(TensorRows, SwizzlesOfSm100AreForSuchDevices) {
+  api::TensorMapRequest r;
+  r.type = 2;
+  r.rank = 2;
+  r.address = 4096;
+  r.sizes = {64, 64};
+  r.strides = {256};
+  r.box = {32, 8};
+  for (const std::int64_t swizzle : {4, 5, 6, 7}) {
+    r.swizzle = swizzle;
+    r.atoms = false;
+    EXPECT_FALSE(api::make_tensor_map(r).has_value()) << swizzle;
+    r.atoms = true;
+    const auto map = api::make_tensor_map(r);
+    EXPECT_EQ(map.has_value(), swizzle < 7) << swizzle;
+    if (!map) continue;
+    EXPECT_TRUE(exec::TensorMap::is_valid(map->encoded())) << swizzle;
+    EXPECT_EQ(exec::TensorMap::decoded(map->encoded()).atom, swizzle - 3);
+  }
 }
 
 TEST(TensorRows, ScatterStoresFourRows) {

@@ -278,9 +278,14 @@ private:
   }
 
   // The swizzle permutes units of 16 bytes by bits of their address in shared memory.
-  [[nodiscard]] std::byte* unit(std::int64_t offset) const {
-    const std::int64_t at = in_shared_ + offset;
-    return shared_ + (box_->span == 0 ? at : at ^ ((at >> 3) & (box_->span - kUnit)));
+  [[nodiscard]] std::byte* unit(std::int64_t offset) const { return shared_ + map_.swizzled(in_shared_ + offset); }
+
+  /// Between a row and a unit, which is at `offset`.
+  void copy_unit(std::byte* to, const std::byte* from, std::int64_t offset) const {
+    constexpr std::size_t kHalf = kUnit / 2;
+    if (!map_.halves_change(in_shared_ + offset)) return void(std::memcpy(to, from, kUnit));
+    std::memcpy(to, from + kHalf, kHalf);
+    std::memcpy(to + kHalf, from, kHalf);
   }
 
   void load_row(const std::byte* memory, std::int64_t offset, std::int64_t first, std::int64_t last) {
@@ -293,7 +298,7 @@ private:
       fill(row, last, bytes);
     }
     if (box_->span == 0) return void(std::memcpy(unit(offset), row, static_cast<std::size_t>(bytes)));
-    for (std::int64_t i = 0; i < bytes; i += kUnit) std::memcpy(unit(offset + i), row + i, kUnit);
+    for (std::int64_t i = 0; i < bytes; i += kUnit) copy_unit(unit(offset + i), row + i, offset + i);
   }
 
   // The NaN is the same for all types: halfwords 7ff7.
@@ -304,7 +309,7 @@ private:
 
   void store_row(std::byte* memory, std::int64_t offset, std::int64_t first, std::int64_t last) {
     alignas(64) std::byte row[kMostRow];
-    for (std::int64_t i = first / kUnit * kUnit; i < last; i += kUnit) std::memcpy(row + i, unit(offset + i), kUnit);
+    for (std::int64_t i = first / kUnit * kUnit; i < last; i += kUnit) copy_unit(row + i, unit(offset + i), offset + i);
     if (reducer_ == nullptr) return void(std::memcpy(memory, row + first, static_cast<std::size_t>(last - first)));
     const int element = map_.element_bytes();
     for (std::int64_t i = first; i < last; i += element) reducer_(memory + (i - first), row + i, !warp_->worker->alone);

@@ -49,6 +49,20 @@ std::uint64_t of_swizzle(int swizzle) { return swizzle == 0 ? 0x10 : std::uint64
 
 } // namespace
 
+// A row of the swizzle has `span` bytes; its number, modulo the atoms of a row, is combined with that of the atom.
+// Without atoms of other sizes, rows have 128 bytes, of which a shorter span takes fewer bits.
+std::int64_t TensorMap::swizzled(std::int64_t at) const {
+  constexpr std::int64_t kUnit = 16, kRow = 128;
+  if (swizzle == 0) return at;
+  const std::int64_t span = kUnit << swizzle, moved = atom == 0 ? kUnit : atom == 3 ? 4 * kUnit : 2 * kUnit;
+  return at ^ (at / kRow * moved & (span - moved));
+}
+
+bool TensorMap::halves_change(std::int64_t at) const {
+  constexpr std::int64_t kRow = 128;
+  return atom == 2 && at / kRow % 2 != 0;
+}
+
 int TensorMap::element_bytes() const { return kElementBytes[static_cast<int>(type)]; }
 
 std::uint64_t TensorMap::box_bytes() const {
@@ -69,6 +83,7 @@ TensorMap::Words TensorMap::encoded() const {
   f.put(1, 15, fill_nan ? 1 : 0, 1);
   f.put(1, 16, static_cast<int>(type) >= kFirstTf32 ? 1 : 0, 1);
   f.put(1, 17, static_cast<std::uint64_t>(promotion), 2);
+  f.put(1, 21, static_cast<std::uint64_t>(atom), 2); // no driver for sm_100 was asked where it is
   for (int d = 0; d < kMostDimensions; ++d) {
     const auto i = static_cast<std::size_t>(d);
     if (d + 1 < kMostDimensions) put_stride(f, d, strides[i]);
@@ -101,6 +116,7 @@ TensorMap TensorMap::decoded(const Words& words) {
   m.swizzle = static_cast<int>(f.get(1, 13, 2));
   m.fill_nan = f.get(1, 15, 1) != 0;
   m.promotion = static_cast<int>(f.get(1, 17, 2));
+  m.atom = static_cast<int>(f.get(1, 21, 2));
   for (int d = 0; d < kMostDimensions; ++d) {
     const auto i = static_cast<std::size_t>(d);
     if (d + 1 < kMostDimensions)
@@ -122,7 +138,9 @@ TensorMap TensorMap::decoded(const Words& words) {
 bool TensorMap::is_valid(const Words& words) {
   const TensorMap m = decoded(words);
   constexpr int kLastInterleave = 2;
-  return m.rank <= kMostDimensions && m.interleave <= kLastInterleave && m.encoded() == words;
+  constexpr int kSwizzle128 = 3;
+  return m.rank <= kMostDimensions && m.interleave <= kLastInterleave && (m.atom == 0 || m.swizzle == kSwizzle128) &&
+         m.encoded() == words;
 }
 
 bool replace(TensorMap::Words& words, TensorField field, unsigned index, std::uint64_t value) {

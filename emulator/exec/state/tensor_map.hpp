@@ -31,8 +31,15 @@ struct TensorMap {
   std::array<int, 3> lower{}, upper{};               ///< of pixels: the corners of the bounding box
   std::uint32_t pixel_count = 1;
   int interleave = 0, swizzle = 0, promotion = 0; ///< as CUDA's enumerations: 0 none, then 16 and 32; 32, 64, 128 bytes
+  /// What a swizzle of 128 bytes moves: 0: 16 bytes; since sm_100 also 1: 32 bytes, 2: 32 bytes, and the halves of 16
+  /// change places in every other row, 3: 64 bytes.
+  int atom = 0;
   bool fill_nan = false;
 
+  /// Where an offset in shared memory is after swizzling: of 16 bytes, in their order before a change of halves.
+  [[nodiscard]] std::int64_t swizzled(std::int64_t at) const;
+  /// Whether the halves of the 16 bytes at this offset change places.
+  [[nodiscard]] bool halves_change(std::int64_t at) const;
   [[nodiscard]] int element_bytes() const;
   /// Bits of a number of a corner.
   [[nodiscard]] int corner_bits() const { return rank <= 3 ? 16 : rank == 4 ? 8 : 5; }

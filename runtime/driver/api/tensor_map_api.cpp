@@ -44,7 +44,8 @@ api::TensorMapRequest request_of(MapKind kind, const Tensor& t) {
   return r;
 }
 
-void write(CUtensorMap* map, const api::TensorMapRequest& request) {
+void write(CUtensorMap* map, api::TensorMapRequest request) {
+  request.atoms = Machine::instance().device().capability.major >= 10;
   const auto made = api::make_tensor_map(request);
   require(made.has_value());
   const exec::TensorMap::Words words = made->encoded();
