@@ -49,20 +49,6 @@ std::uint64_t of_swizzle(int swizzle) { return swizzle == 0 ? 0x10 : std::uint64
 
 } // namespace
 
-// A row of the swizzle has `span` bytes; its number, modulo the atoms of a row, is combined with that of the atom.
-// Without atoms of other sizes, rows have 128 bytes, of which a shorter span takes fewer bits.
-std::int64_t TensorMap::swizzled(std::int64_t at) const {
-  constexpr std::int64_t kUnit = 16, kRow = 128;
-  if (swizzle == 0) return at;
-  const std::int64_t span = kUnit << swizzle, moved = atom == 0 ? kUnit : atom == 3 ? 4 * kUnit : 2 * kUnit;
-  return at ^ (at / kRow * moved & (span - moved));
-}
-
-bool TensorMap::halves_change(std::int64_t at) const {
-  constexpr std::int64_t kRow = 128;
-  return atom == 2 && at / kRow % 2 != 0;
-}
-
 int TensorMap::element_bytes() const { return kElementBytes[static_cast<int>(type)]; }
 
 std::uint64_t TensorMap::box_bytes() const {

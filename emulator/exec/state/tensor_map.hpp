@@ -14,6 +14,7 @@ namespace warplens::exec {
 struct TensorMap {
   static constexpr int kMostDimensions = 5;
   static constexpr std::size_t kBytes = 128;
+  static constexpr std::int64_t kUnit = 16, kRow = 128; ///< bytes of a swizzle: the least that moves, and a row
   using Words = std::array<std::uint64_t, kBytes / 8>;
 
   /// As CUtensorMapDataType.
@@ -36,10 +37,15 @@ struct TensorMap {
   int atom = 0;
   bool fill_nan = false;
 
-  /// Where an offset in shared memory is after swizzling: of 16 bytes, in their order before a change of halves.
-  [[nodiscard]] std::int64_t swizzled(std::int64_t at) const;
+  /// Where an offset in shared memory is after swizzling: of 16 bytes, in their order before a change of halves. The
+  /// number of a row of 128 bytes, modulo the parts of a row that move, is combined with that of the part.
+  [[nodiscard]] std::int64_t swizzled(std::int64_t at) const {
+    if (swizzle == 0) return at;
+    const std::int64_t moved = atom == 0 ? kUnit : atom == 3 ? 4 * kUnit : 2 * kUnit;
+    return at ^ (at / kRow * moved & ((kUnit << swizzle) - moved));
+  }
   /// Whether the halves of the 16 bytes at this offset change places.
-  [[nodiscard]] bool halves_change(std::int64_t at) const;
+  [[nodiscard]] bool halves_change(std::int64_t at) const { return atom == 2 && at / kRow % 2 != 0; }
   [[nodiscard]] int element_bytes() const;
   /// Bits of a number of a corner.
   [[nodiscard]] int corner_bits() const { return rank <= 3 ? 16 : rank == 4 ? 8 : 5; }
