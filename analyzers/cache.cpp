@@ -21,7 +21,7 @@ template <class Part> void Cache::split(std::uint64_t line, std::uint32_t sector
       part(line * parts + i, own, i * sectors_per_line_);
 }
 
-std::uint32_t Cache::find(std::uint64_t line) {
+std::uint32_t Cache::number_of(std::uint64_t line) {
   const auto [number, is_new] = numbers_.of(line);
   if (is_new) {
     lines_.emplace_back();
@@ -84,7 +84,7 @@ void Cache::bring(std::uint32_t number, Outcome& outcome) {
 Cache::Outcome Cache::load(std::uint64_t whole, std::uint32_t wanted) {
   Outcome outcome;
   split(whole, wanted, [&](std::uint64_t address, std::uint32_t sectors, std::uint32_t shift) {
-    const std::uint32_t number = find(address);
+    const std::uint32_t number = number_of(address);
     if (lines_[number].here)
       use(number);
     else
@@ -107,21 +107,15 @@ Cache::Outcome Cache::load(std::uint64_t whole, std::uint32_t wanted) {
 Cache::Outcome Cache::store(std::uint64_t whole, std::uint32_t wanted, CacheGeometry::Store how) {
   Outcome outcome;
   split(whole, wanted, [&](std::uint64_t address, std::uint32_t sectors, std::uint32_t shift) {
-    const std::uint32_t number = find(address);
-    outcome.hit |= (sectors & lines_[number].valid) << shift;
-    switch (how) {
-    case CacheGeometry::Store::evict: throw_out(number); return;
-    case CacheGeometry::Store::update:
-      if (lines_[number].here) use(number);
-      return;
-    case CacheGeometry::Store::keep:
-    case CacheGeometry::Store::back: break;
-    }
-    if (lines_[number].here)
-      use(number);
-    else
-      bring(number, outcome);
-    Line& line = lines_[number];
+    const bool allocates = how == CacheGeometry::Store::keep || how == CacheGeometry::Store::back;
+    const std::optional<std::uint32_t> known = allocates ? number_of(address) : numbers_.find(address);
+    if (!known) return;
+    Line& line = lines_[*known];
+    outcome.hit |= (sectors & line.valid) << shift;
+    if (how == CacheGeometry::Store::evict) return throw_out(*known);
+    if (line.here) use(*known);
+    if (!allocates) return;
+    if (!line.here) bring(*known, outcome);
     line.valid = static_cast<std::uint8_t>(line.valid | sectors);
     if (how == CacheGeometry::Store::back) line.dirty = static_cast<std::uint8_t>(line.dirty | sectors);
     line.held = static_cast<std::uint8_t>(line.held | sectors);
@@ -130,7 +124,9 @@ Cache::Outcome Cache::store(std::uint64_t whole, std::uint32_t wanted, CacheGeom
 }
 
 void Cache::invalidate(std::uint64_t whole) {
-  split(whole, 15, [&](std::uint64_t address, std::uint32_t, std::uint32_t) { throw_out(find(address)); });
+  split(whole, 15, [&](std::uint64_t address, std::uint32_t, std::uint32_t) {
+    if (const auto number = numbers_.find(address)) throw_out(*number);
+  });
 }
 
 } // namespace warplens::analyzers

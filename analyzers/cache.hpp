@@ -60,7 +60,7 @@ private:
   struct Set {
     std::uint32_t newest = kNone, oldest = kNone, count = 0;
   };
-  std::uint32_t find(std::uint64_t line);
+  std::uint32_t number_of(std::uint64_t line);
   void bring(std::uint32_t number, Outcome& outcome);
   void use(std::uint32_t number);
   void throw_out(std::uint32_t number);

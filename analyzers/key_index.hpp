@@ -5,9 +5,11 @@
 //   KeyIndex<std::uint64_t> lines;
 //   lines.of(4711) == KeyIndex<std::uint64_t>::Found{0, true};    // the first, and new
 //   lines.of(4711) == KeyIndex<std::uint64_t>::Found{0, false};
+//   lines.find(4712) == std::nullopt;
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace warplens::analyzers {
@@ -27,11 +29,16 @@ public:
 
   Found of(const Key& key) {
     if (2 * (keys_.size() + 1) > slots_.size()) grow();
-    std::uint32_t& slot = slot_of(key);
+    std::uint32_t& slot = slots_[place_of(key)];
     if (slot != 0) return {slot - 1, false};
     keys_.push_back(key);
     slot = static_cast<std::uint32_t>(keys_.size());
     return {slot - 1, true};
+  }
+  /// The number of a key that occurred.
+  [[nodiscard]] std::optional<std::uint32_t> find(const Key& key) const {
+    const std::uint32_t slot = slots_[place_of(key)];
+    return slot == 0 ? std::nullopt : std::optional(slot - 1);
   }
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
   /// Takes time proportional to the number of keys.
@@ -47,14 +54,15 @@ private:
   static constexpr std::size_t kFirst = 256;
 
   [[nodiscard]] std::size_t start(const Key& key) const { return hash_of(key) >> 32 & (slots_.size() - 1); }
-  std::uint32_t& slot_of(const Key& key) {
+  /// Of its slot, or of the free one for it.
+  [[nodiscard]] std::size_t place_of(const Key& key) const {
     std::size_t at = start(key);
     while (slots_[at] != 0 && !(keys_[slots_[at] - 1] == key)) at = (at + 1) & (slots_.size() - 1);
-    return slots_[at];
+    return at;
   }
   void grow() {
     slots_.assign(2 * slots_.size(), 0);
-    for (std::size_t i = 0; i < keys_.size(); ++i) slot_of(keys_[i]) = static_cast<std::uint32_t>(i + 1);
+    for (std::size_t i = 0; i < keys_.size(); ++i) slots_[place_of(keys_[i])] = static_cast<std::uint32_t>(i + 1);
   }
 
   std::vector<Key> keys_;
