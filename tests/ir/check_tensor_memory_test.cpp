@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::ir {
-namespace {
+namespace check_tensor_memory_test {
 
 class Taken : public testing::TestWithParam<const char*> {};
 TEST_P(Taken, Statement) { EXPECT_EQ(complaint(GetParam()), ""); }
@@ -81,5 +81,5 @@ TEST(TensorMemory, TargetsAndVersions) {
   EXPECT_NE(complaint(reduce, "sm_100a"), "");
 }
 
-} // namespace
+} // namespace check_tensor_memory_test
 } // namespace warplens::ir
