@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -60,14 +61,20 @@ consteval bool well_formed() {
 static_assert(well_formed(),
               "a line of the instruction table does not follow the notation of pattern.hpp and operands.hpp");
 
-// Entries of one opcode, in table order.
-const std::unordered_map<std::string_view, std::vector<std::uint32_t>>& by_opcode() {
-  static const auto index = [] {
-    std::unordered_map<std::string_view, std::vector<std::uint32_t>> map;
-    for (std::uint32_t i = 0; i < std::size(kTable); ++i) map[kTable[i].opcode].push_back(i);
-    return map;
-  }();
-  return index;
+// The indices of the table, sorted by opcode; those of one opcode are in table order. It is sorted by the compiler,
+// because every process that reads PTX would have to do it.
+constexpr auto kByOpcode = [] {
+  std::array<std::uint16_t, std::size(kTable)> indices{};
+  for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::uint16_t>(i);
+  std::ranges::sort(indices, [](std::uint16_t a, std::uint16_t b) {
+    const int order = kTable[a].opcode.compare(kTable[b].opcode);
+    return order != 0 ? order < 0 : a < b;
+  });
+  return indices;
+}();
+
+std::span<const std::uint16_t> entries_of(std::string_view opcode) {
+  return std::ranges::equal_range(kByOpcode, opcode, {}, [](std::uint16_t index) { return kTable[index].opcode; });
 }
 
 const std::unordered_map<std::string_view, Word>& by_text() {
@@ -110,12 +117,12 @@ std::string wanted_words(const Pattern& pattern, std::span<const Word> words) {
   return {};
 }
 
-Diagnostics misfit(std::string_view spelling, const std::vector<std::uint32_t>& entries, std::span<const Word> words,
+Diagnostics misfit(std::string_view spelling, std::span<const std::uint16_t> entries, std::span<const Word> words,
                    std::string_view unknown_word) {
   Diagnostics d;
   int best = -1;
   const Entry* nearest = nullptr;
-  for (const std::uint32_t e : entries)
+  for (const std::uint16_t e : entries)
     if (const int n = accepted_words(kTable[e].pattern, words); n > best) best = n, nearest = &kTable[e];
   if (!unknown_word.empty())
     d.error({}, fmt::format("'.{}' is not a modifier of '{}'", unknown_word, nearest->opcode),
@@ -297,8 +304,8 @@ std::span<const Entry> table() { return kTable; }
 
 std::vector<std::string_view> opcodes() {
   std::vector<std::string_view> names;
-  for (const auto& [name, entries] : by_opcode()) names.push_back(name);
-  std::sort(names.begin(), names.end());
+  for (const std::uint16_t index : kByOpcode)
+    if (names.empty() || names.back() != kTable[index].opcode) names.push_back(kTable[index].opcode);
   return names;
 }
 
@@ -307,8 +314,8 @@ namespace {
 Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int operands) {
   std::size_t dot = spelling.find('.');
   const std::string_view opcode = spelling.substr(0, dot);
-  const auto entries = by_opcode().find(opcode);
-  if (entries == by_opcode().end())
+  const std::span<const std::uint16_t> entries = entries_of(opcode);
+  if (entries.empty())
     return failure(fmt::format("unknown instruction '{}'", spelling), did_you_mean(opcode, opcodes()));
   Form form;
   std::string_view unknown;
@@ -326,7 +333,7 @@ Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int o
   Search search{ptx, target, operands, nullptr, {}, {}, false};
   if (unknown.empty())
     for (const bool any_order : {false, true})
-      for (const std::uint32_t index : entries->second) {
+      for (const std::uint16_t index : entries) {
         Form arranged = form;
         if (any_order && !arrange(kTable[index], words, arranged)) continue;
         if (const auto found = search.in(index, arranged)) return *found;
@@ -340,7 +347,7 @@ Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int o
   if (search.too_new != nullptr && (search.counts(*search.too_new) || !search.other_count))
     return search.refusal(spelling);
   if (search.other_count) return *search.other_count;
-  return failure(misfit(spelling, entries->second, words, unknown));
+  return failure(misfit(spelling, entries, words, unknown));
 }
 
 /// Results for previous modules: programs that load many small modules use the same few spellings in all of them.

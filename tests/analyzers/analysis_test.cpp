@@ -17,7 +17,7 @@
 #include <set>
 
 namespace warplens::analyzers {
-namespace {
+namespace analysis_test {
 
 using namespace rules;
 
@@ -405,5 +405,5 @@ TEST(Analysis, InlinedCodeIsBlamedOnTheCaller) {
   EXPECT_TRUE(profile.instructions[2].inlined.empty());
 }
 
-} // namespace
+} // namespace analysis_test
 } // namespace warplens::analyzers

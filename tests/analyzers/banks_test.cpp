@@ -11,7 +11,7 @@
 #include <set>
 
 namespace warplens::analyzers {
-namespace {
+namespace banks_test {
 
 using namespace rules;
 
@@ -160,5 +160,5 @@ TEST(Banks, BadRulesAreDiagnosed) {
   EXPECT_NE(text.find("bad.toml:10:1: error: unknown key 'colour'"), std::string::npos) << text;
 }
 
-} // namespace
+} // namespace banks_test
 } // namespace warplens::analyzers

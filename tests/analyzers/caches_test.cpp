@@ -11,7 +11,7 @@
 #include <set>
 
 namespace warplens::analyzers {
-namespace {
+namespace caches_test {
 
 using testing::number;
 using testing::WarpAccess;
@@ -383,5 +383,5 @@ TEST(Caches, NoneBeforeFermi) {
   EXPECT_TRUE(warps.finish().list().empty());
 }
 
-} // namespace
+} // namespace caches_test
 } // namespace warplens::analyzers

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::analyzers {
-namespace {
+namespace camping_test {
 
 using testing::number;
 using testing::WarpAccess;
@@ -74,5 +74,5 @@ TEST(PartitionCamping, WindowsAreRoundsAndWavesAreApart) {
   EXPECT_DOUBLE_EQ(number(warps.rows[1].metrics, "partition_camping.ratio"), 1);
 }
 
-} // namespace
+} // namespace camping_test
 } // namespace warplens::analyzers

@@ -11,7 +11,7 @@
 #include <random>
 
 namespace warplens::analyzers {
-namespace {
+namespace coalescing_test {
 
 using namespace rules;
 
@@ -163,5 +163,5 @@ TEST(Coalescing, BadRulesAreDiagnosed) {
   EXPECT_NE(message("name = ").find("bad.toml:1:"), std::string::npos);
 }
 
-} // namespace
+} // namespace coalescing_test
 } // namespace warplens::analyzers

@@ -13,7 +13,7 @@
 #include <set>
 
 namespace warplens::analyzers {
-namespace {
+namespace fast_engines_test {
 
 using namespace rules;
 
@@ -222,5 +222,5 @@ TEST(SortedLanes, DistancesStandInForInactiveLanes) {
   EXPECT_TRUE(distances(apart, 1, 0, keys)); // of inactive lanes nothing is known
 }
 
-} // namespace
+} // namespace fast_engines_test
 } // namespace warplens::analyzers

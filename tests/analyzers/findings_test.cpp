@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::analyzers {
-namespace {
+namespace findings_test {
 
 using namespace rules;
 
@@ -209,5 +209,5 @@ TEST_F(Findings, Divergence) {
   EXPECT_EQ(findings[1].lines, std::vector<std::uint32_t>{33});
 }
 
-} // namespace
+} // namespace findings_test
 } // namespace warplens::analyzers

@@ -14,7 +14,7 @@
 #include <optional>
 
 namespace warplens::analyzers {
-namespace {
+namespace hardware_counters_test {
 
 using exec::AccessKind;
 using isa::Space;
@@ -323,5 +323,5 @@ TEST(HardwareCounters, SectorsOfAtomics) {
   EXPECT_EQ(equal, 65);
 }
 
-} // namespace
+} // namespace hardware_counters_test
 } // namespace warplens::analyzers

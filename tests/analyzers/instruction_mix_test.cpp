@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::analyzers {
-namespace {
+namespace instruction_mix_test {
 
 using enum isa::InstructionClass;
 using tests::spelled;
@@ -105,5 +105,5 @@ TEST(InstructionMix, CountsAndRatios) {
   EXPECT_TRUE(rows[2].metrics.list().empty());
 }
 
-} // namespace
+} // namespace instruction_mix_test
 } // namespace warplens::analyzers

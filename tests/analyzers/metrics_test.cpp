@@ -8,7 +8,7 @@
 #include <set>
 
 namespace warplens::analyzers {
-namespace {
+namespace metrics_test {
 
 TEST(MetricTable, HasEachNameOnce) {
   std::set<std::string_view> names;
@@ -87,5 +87,5 @@ TEST(Metrics, AreFoundByKeyAndByName) {
   EXPECT_EQ(metrics.list().back().name(), "gst_request") << "ratios do not add up";
 }
 
-} // namespace
+} // namespace metrics_test
 } // namespace warplens::analyzers

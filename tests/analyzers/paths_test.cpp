@@ -8,7 +8,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::analyzers {
-namespace {
+namespace paths_test {
 
 using testing::number;
 using tests::kernel_of;
@@ -346,5 +346,5 @@ TEST(AllAnalyzers, AreChosenByName) {
   EXPECT_EQ(errors.list()[0].hint, "did you mean 'caches'?");
 }
 
-} // namespace
+} // namespace paths_test
 } // namespace warplens::analyzers

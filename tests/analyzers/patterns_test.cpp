@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::analyzers {
-namespace {
+namespace patterns_test {
 
 using testing::WarpAccess;
 
@@ -73,5 +73,5 @@ TEST(Patterns, OfASite) {
   EXPECT_EQ(c.count(Pattern::Kind::random), 9u);
 }
 
-} // namespace
+} // namespace patterns_test
 } // namespace warplens::analyzers

@@ -7,7 +7,7 @@
 #include <tuple>
 
 namespace warplens::analyzers {
-namespace {
+namespace recorded_accesses_test {
 
 using exec::AccessKind;
 using isa::Space;
@@ -143,5 +143,5 @@ TEST_F(Recorded, SharedMemoryCostsPasses) {
   EXPECT_EQ(accesses[1].cost, 4);
 }
 
-} // namespace
+} // namespace recorded_accesses_test
 } // namespace warplens::analyzers

@@ -10,7 +10,7 @@
 #include <random>
 
 namespace warplens::analyzers {
-namespace {
+namespace reuse_test {
 
 using testing::number;
 using testing::WarpAccess;
@@ -100,5 +100,5 @@ TEST(DuplicateLoads, PartsOfALine) {
   EXPECT_DOUBLE_EQ(number(warps.finish(), "duplicate_loads"), 4.0 / 3);
 }
 
-} // namespace
+} // namespace reuse_test
 } // namespace warplens::analyzers

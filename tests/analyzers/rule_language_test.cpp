@@ -11,7 +11,7 @@
 #include <random>
 
 namespace warplens::analyzers {
-namespace {
+namespace rule_language_test {
 
 using namespace rules;
 using exec::AccessKind;
@@ -270,5 +270,5 @@ TEST(RuleLanguage, FastBanksAreThePlainOnesForRandomRules) {
   }
 }
 
-} // namespace
+} // namespace rule_language_test
 } // namespace warplens::analyzers

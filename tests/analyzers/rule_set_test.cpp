@@ -10,7 +10,7 @@
 #include <random>
 
 namespace warplens::analyzers {
-namespace {
+namespace rule_set_test {
 
 using namespace rules;
 
@@ -177,5 +177,5 @@ TEST(RuleCounts, AgreesWithTheCountersOfTheReport) {
   EXPECT_GT(profile.integer("rule.5.x+.conflicts"), 0u);
 }
 
-} // namespace
+} // namespace rule_set_test
 } // namespace warplens::analyzers

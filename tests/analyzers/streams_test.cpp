@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::analyzers {
-namespace {
+namespace streams_test {
 
 using testing::WarpAccess;
 
@@ -251,5 +251,5 @@ TEST(Streams, AnAnalyzerOfItsOwnNameGetsMoreThanAllTogether) {
   EXPECT_EQ(kept({"arithmetic"}), 2 * 8 + 2);
 }
 
-} // namespace
+} // namespace streams_test
 } // namespace warplens::analyzers

@@ -5,7 +5,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::analyzers {
-namespace {
+namespace warp_path_test {
 
 using testing::number;
 
@@ -178,5 +178,5 @@ TEST(WarpPath, WarpsThatAllDoTheSame) {
   }
 }
 
-} // namespace
+} // namespace warp_path_test
 } // namespace warplens::analyzers

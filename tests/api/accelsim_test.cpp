@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::api {
-namespace {
+namespace accelsim_test {
 
 std::string errors_of(const std::string& statement) {
   const std::string text = ".version 8.7\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n"
@@ -66,5 +66,5 @@ TEST(StandIn, WhatIsNotKnownHasNone) {
   EXPECT_FALSE(stand_in("", 0));
 }
 
-} // namespace
+} // namespace accelsim_test
 } // namespace warplens::api

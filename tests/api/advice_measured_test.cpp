@@ -15,7 +15,7 @@
 #include <map>
 
 namespace warplens::api {
-namespace {
+namespace advice_measured_test {
 
 using Json = nlohmann::json;
 using tests::AdvicePair;
@@ -156,5 +156,5 @@ TEST_F(AdviceMeasured, WiderAccessesSaveWhatTheyDoOnTheGpu) {
   EXPECT_GT(found->speedup.value_or(0), measured / kTolerance);
 }
 
-} // namespace
+} // namespace advice_measured_test
 } // namespace warplens::api

@@ -9,7 +9,7 @@
 #include <set>
 
 namespace warplens::api {
-namespace {
+namespace advice_silence_test {
 
 struct Tuned {
   std::string module, kernel, shape, arguments;
@@ -76,5 +76,5 @@ TEST(AdviceSilence, WellTunedKernelsHaveNoFindings) {
   EXPECT_GE(kernels.size(), 20u);
 }
 
-} // namespace
+} // namespace advice_silence_test
 } // namespace warplens::api

@@ -14,7 +14,7 @@
 #include <set>
 
 namespace warplens::api {
-namespace {
+namespace advice_speech_test {
 
 using tests::AdvicePair;
 
@@ -277,5 +277,5 @@ TEST(AdviceSpeech, EachKindHasACaseAndAPage) {
   EXPECT_TRUE(tested.empty()) << *tested.begin();
 }
 
-} // namespace
+} // namespace advice_speech_test
 } // namespace warplens::api

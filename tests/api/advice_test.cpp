@@ -10,7 +10,7 @@
 #include <set>
 
 namespace warplens::api {
-namespace {
+namespace advice_test {
 
 using Json = nlohmann::json;
 
@@ -195,5 +195,5 @@ TEST_F(AdviceTest, AccessesAreKeptOnRequest) {
   EXPECT_TRUE(roles.count("typical"));
 }
 
-} // namespace
+} // namespace advice_test
 } // namespace warplens::api

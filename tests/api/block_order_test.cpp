@@ -11,7 +11,7 @@
 #include <map>
 
 namespace warplens::api {
-namespace {
+namespace block_order_test {
 
 // %rd1: 64 words of zeros; %rd2: one word per block, then two per block. %r1: thread index, %r2: block index, %r3:
 // number of blocks. The amount of work depends on the block index; only the first thread of a block runs the body.
@@ -183,5 +183,5 @@ L:
   }
 }
 
-} // namespace
+} // namespace block_order_test
 } // namespace warplens::api

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace c_api_test {
 
 using warplens::api::testing::kScale;
 
@@ -399,4 +399,4 @@ TEST(PtxRun, TheEnvironmentDecidesWhetherAnErrorEndsTheProcess) {
   EXPECT_EXIT(run("yes", "nonsense"), went_on, "WARPLENS_PTX_RUN is 'yes': expected 'abort' or 'continue'");
 }
 
-} // namespace
+} // namespace c_api_test

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::api {
-namespace {
+namespace collector_test {
 
 model::Device device(const char* id) { return *load_device(id); }
 
@@ -186,5 +186,5 @@ TEST(Collector, BadReportsAreErrors) {
             "the report is for device 'mine', which is not built in, so its counts may not apply to 'c1060'");
 }
 
-} // namespace
+} // namespace collector_test
 } // namespace warplens::api

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 namespace warplens::api {
-namespace {
+namespace contention_test {
 
 /// Every thread adds to the same word. There is no unit for additions of floating-point numbers in shared
 /// memory: the threads of a block swap the word one after the other (docs/critical-path.md).
@@ -60,5 +60,5 @@ TEST(Contention, IsNotSaidToSaveLittleByAModelThatIgnoresIt) {
   EXPECT_EQ(text.find(" less time "), text.npos) << text;
 }
 
-} // namespace
+} // namespace contention_test
 } // namespace warplens::api

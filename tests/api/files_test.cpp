@@ -17,7 +17,7 @@
 #include <thread>
 
 namespace warplens::api {
-namespace {
+namespace files_test {
 
 namespace fs = std::filesystem;
 using warplens::testing::Folder;
@@ -265,5 +265,5 @@ TEST(Watchdog, EndsWhatTakesTooMuchMemory) {
   EXPECT_EQ(said, "memory limit reached: 1 bytes");
 }
 
-} // namespace
+} // namespace files_test
 } // namespace warplens::api

@@ -11,7 +11,7 @@
 #include <map>
 
 namespace warplens::api {
-namespace {
+namespace fmm_test {
 
 model::Prediction predicted(const std::string& kernel) {
   std::vector<Override> overrides{{"launch.0.arg.0.s32", "1"}, {"launch.1.arg.0.s32", "1"}, {"launch.1.grid", "9"},
@@ -59,5 +59,5 @@ TEST(FastMultipole, BoundByWhatTheThesisSays) {
   EXPECT_GT(shared.mwp, shared.cwp);
 }
 
-} // namespace
+} // namespace fmm_test
 } // namespace warplens::api

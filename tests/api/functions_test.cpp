@@ -7,7 +7,7 @@
 #include <cstring>
 
 namespace warplens::api {
-namespace {
+namespace functions_test {
 
 constexpr std::string_view kHeader = ".version 8.3\n.target sm_75\n.address_size 64\n";
 
@@ -170,5 +170,5 @@ AGAIN:
   EXPECT_EQ(value, 77u);
 }
 
-} // namespace
+} // namespace functions_test
 } // namespace warplens::api

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::api {
-namespace {
+namespace host_order_test {
 
 using Operations = std::vector<std::size_t>;
 
@@ -82,5 +82,5 @@ TEST(HostOrder, EdgesOrderTheNodesOfAGraph) {
   EXPECT_EQ(order.submit(1, {}), Operations{}); // behind the whole graph
 }
 
-} // namespace
+} // namespace host_order_test
 } // namespace warplens::api

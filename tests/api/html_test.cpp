@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 namespace warplens::api {
-namespace {
+namespace html_test {
 
 using Json = nlohmann::json;
 
@@ -279,5 +279,5 @@ TEST(HtmlPage, RefersToNothing) {
     EXPECT_EQ(page.find(reference), page.npos) << reference;
 }
 
-} // namespace
+} // namespace html_test
 } // namespace warplens::api

@@ -13,7 +13,7 @@
 #include <algorithm>
 
 namespace warplens::api {
-namespace {
+namespace json_test {
 
 using Json = nlohmann::ordered_json;
 
@@ -133,5 +133,5 @@ TEST_F(JsonTest, ReferencesAreChecked) {
   EXPECT_EQ(whole_launches(Json::parse(R"([{}, 1, {"same_as": 1}])")).value(), (std::vector<std::size_t>{0, 1, 1}));
 }
 
-} // namespace
+} // namespace json_test
 } // namespace warplens::api

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::api {
-namespace {
+namespace kernel_name_test {
 
 TEST(KernelName, AsInTheSource) {
   EXPECT_EQ(source_name("scale"), "scale");
@@ -55,5 +55,5 @@ TEST(KernelName, PatternsTakeABoundedTime) {
   EXPECT_TRUE(NamePattern::create("k_12345678901")->matches("k_12345678901"));
 }
 
-} // namespace
+} // namespace kernel_name_test
 } // namespace warplens::api

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::api {
-namespace {
+namespace launch_file_test {
 
 constexpr std::string_view kFile = R"(module = "k.ptx"
 device = "c1060"
@@ -195,5 +195,5 @@ TEST(LaunchFile, NotToml) {
   for (std::size_t length = 0; length < kFile.size(); ++length) (void)parse(kFile.substr(0, length));
 }
 
-} // namespace
+} // namespace launch_file_test
 } // namespace warplens::api

@@ -13,7 +13,7 @@
 #include <thread>
 
 namespace warplens::api {
-namespace {
+namespace launch_test {
 
 using testing::kCounter;
 using testing::kScale;
@@ -300,5 +300,5 @@ again:
   EXPECT_EQ(ir::register_pressure(*module, module->functions[0]), 3u);
 }
 
-} // namespace
+} // namespace launch_test
 } // namespace warplens::api

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 namespace warplens::model {
-namespace {
+namespace micro_benchmarks_test {
 
 std::string answers_of(const std::string& id) {
   return WARPLENS_SOURCE_DIR "/tests/data/hardware/calibration_" + id + ".csv";
@@ -54,5 +54,5 @@ TEST(MicroBenchmarks, BadAnswersAreRefused) {
   EXPECT_FALSE(api::measured_device("/nonexistent", device));
 }
 
-} // namespace
+} // namespace micro_benchmarks_test
 } // namespace warplens::model

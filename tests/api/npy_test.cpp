@@ -6,7 +6,7 @@
 #include <cstring>
 
 namespace warplens::api {
-namespace {
+namespace npy_test {
 
 std::string npy(std::string header, std::string data, char version = 1) {
   std::string text("\x93NUMPY", 6);
@@ -81,5 +81,5 @@ TEST(Npy, BadFiles) {
   EXPECT_FALSE(write_npy("/nowhere/a.npy", Type::u16, {}));
 }
 
-} // namespace
+} // namespace npy_test
 } // namespace warplens::api

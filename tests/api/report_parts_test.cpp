@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::api {
-namespace {
+namespace report_parts_test {
 
 using warplens::testing::Folder;
 
@@ -91,5 +91,5 @@ TEST(SourceText, QuotesOnlySourceFiles) {
   EXPECT_EQ(sources.line("/dev/zero", 1, ""), "");
 }
 
-} // namespace
+} // namespace report_parts_test
 } // namespace warplens::api

@@ -19,7 +19,7 @@
 #include <sstream>
 
 namespace warplens::api {
-namespace {
+namespace report_test {
 
 using Json = nlohmann::json;
 using warplens::testing::Folder;
@@ -457,5 +457,5 @@ TEST_F(ReportTest, CsvHasARowForEachMetric) {
   EXPECT_EQ(lines.size(), 1 + reports[0].profile.metrics.list().size() + reports[1].profile.metrics.list().size());
 }
 
-} // namespace
+} // namespace report_test
 } // namespace warplens::api

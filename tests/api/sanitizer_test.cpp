@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::api {
-namespace {
+namespace sanitizer_test {
 
 TEST(Sanitizer, KeepsABoundedNumberOfMessagesAndCountsAll) {
   CheckOptions options;
@@ -26,5 +26,5 @@ TEST(Sanitizer, KeepsABoundedNumberOfMessagesAndCountsAll) {
   EXPECT_EQ(tools->summary().errors, kMore);
 }
 
-} // namespace
+} // namespace sanitizer_test
 } // namespace warplens::api

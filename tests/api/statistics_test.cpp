@@ -15,7 +15,7 @@
 #include <set>
 
 namespace warplens::api {
-namespace {
+namespace statistics_test {
 
 using analyzers::MetricId;
 
@@ -354,5 +354,5 @@ TEST(Statistics, ADeviceOfAnotherRuleIsCountedByIt) {
   EXPECT_TRUE(sim);
 }
 
-} // namespace
+} // namespace statistics_test
 } // namespace warplens::api

@@ -12,7 +12,7 @@
 #include <sched.h>
 
 namespace warplens::api {
-namespace {
+namespace sweep_test {
 
 using Groups = std::vector<std::vector<std::size_t>>;
 using warplens::testing::Folder;
@@ -198,5 +198,5 @@ TEST(SweepTable, LeavesOutRunsOfEarlierInputsOfTheirScope) {
                           "options or versions is left out");
 }
 
-} // namespace
+} // namespace sweep_test
 } // namespace warplens::api

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 namespace warplens::api {
-namespace {
+namespace trace_ends_test {
 
 namespace trace = analyzers::trace;
 using Json = nlohmann::json;
@@ -79,5 +79,5 @@ TEST(TraceEnds, DamagedTimesAreRefused) {
   }
 }
 
-} // namespace
+} // namespace trace_ends_test
 } // namespace warplens::api

@@ -10,7 +10,7 @@
 #include <limits>
 
 namespace warplens::api {
-namespace {
+namespace values_test {
 
 template <class T> std::span<std::byte> bytes_of(std::vector<T>& v) { return std::as_writable_bytes(std::span(v)); }
 
@@ -114,5 +114,5 @@ TEST(Values, Compare) {
   EXPECT_EQ(compare(Type::u64, bytes_of(x), bytes_of(y), 0).differing, 1u);
 }
 
-} // namespace
+} // namespace values_test
 } // namespace warplens::api

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::api {
-namespace {
+namespace without_page_test {
 
 TEST(WithoutPage, SaysWhatIsMissing) {
   for (const auto& errors : {check_html().error(), html_page("{}").error()}) {
@@ -14,5 +14,5 @@ TEST(WithoutPage, SaysWhatIsMissing) {
   }
 }
 
-} // namespace
+} // namespace without_page_test
 } // namespace warplens::api

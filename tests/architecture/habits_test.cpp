@@ -7,11 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <regex>
 #include <sstream>
 
 namespace warplens::architecture {
-namespace {
+namespace habits_test {
 
 constexpr long kMostLines = 500;
 
@@ -28,6 +29,20 @@ TEST(Habits, FilesAreShort) {
     const long lines = std::count(file.text.begin(), file.text.end(), '\n');
     EXPECT_LE(lines, kMostLines) << file.path << ": look for the second thing that the file does";
   }
+}
+
+// Test files are compiled in batches.
+TEST(Habits, TestFilesHaveNamespacesOfTheirOwn) {
+  int seen = 0;
+  for (const SourceFile& file : tree()) {
+    if (!file.path.starts_with("tests/") || !file.path.ends_with("_test.cpp")) continue;
+    const std::string name = std::filesystem::path(file.path).stem();
+    const std::string code = without_comments_and_literals(file.text);
+    seen += code.find("namespace " + name + " {") != std::string::npos ? 1 : 0;
+    EXPECT_EQ(code.find("namespace {"), std::string::npos)
+        << file.path << ": another file of its test program may use the same name; name the namespace " << name;
+  }
+  EXPECT_GT(seen, 200);
 }
 
 // ---- the core never prints and never aborts
@@ -219,5 +234,5 @@ TEST(Habits, NoTextNamesAMachine) {
                       << word;
 }
 
-} // namespace
+} // namespace habits_test
 } // namespace warplens::architecture

@@ -11,7 +11,7 @@
 #include <sstream>
 
 namespace warplens::architecture {
-namespace {
+namespace include_graph_test {
 
 using Names = std::vector<std::string_view>;
 
@@ -220,5 +220,5 @@ TEST(IncludeGraph, ObjectsToWhatIsForbidden) {
   EXPECT_FALSE(refused("api/launch/launch.cpp", "model/models.hpp"));
 }
 
-} // namespace
+} // namespace include_graph_test
 } // namespace warplens::architecture

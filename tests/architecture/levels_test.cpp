@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace warplens::architecture {
-namespace {
+namespace levels_test {
 
 struct LevelObject {
   std::string level; ///< "v4"
@@ -80,5 +80,5 @@ TEST(Levels, SharedSymbolsAreRecognised) {
   EXPECT_EQ(shared_name("0000000000000000 T main\n", "v4"), "");
 }
 
-} // namespace
+} // namespace levels_test
 } // namespace warplens::architecture

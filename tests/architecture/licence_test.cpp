@@ -9,7 +9,7 @@
 #include <string>
 
 namespace warplens {
-namespace {
+namespace licence_test {
 
 namespace fs = std::filesystem;
 
@@ -50,5 +50,5 @@ TEST(Licence, IsApache) {
   EXPECT_NE(text.str().find("Version 2.0, January 2004"), std::string::npos);
 }
 
-} // namespace
+} // namespace licence_test
 } // namespace warplens

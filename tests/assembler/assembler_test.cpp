@@ -14,7 +14,7 @@
 #include <sstream>
 
 namespace warplens::assembler {
-namespace {
+namespace assembler_test {
 
 constexpr int kNewest = 90; // the version of PTX that was asked
 constexpr std::string_view kAskAgain = "tests/data/assembler/ask_ptxas.py PROGRAM new records new spellings";
@@ -327,5 +327,5 @@ TEST(Assembler, TakesDirectivesWithTheSameVersions) {
   EXPECT_GT(count, 1000u);
 }
 
-} // namespace
+} // namespace assembler_test
 } // namespace warplens::assembler

@@ -9,7 +9,7 @@
 #include <string_view>
 
 namespace warplens::assembler {
-namespace {
+namespace mutations_test {
 
 /// Modules in which we differ on purpose, by their text.
 struct Difference {
@@ -84,5 +84,5 @@ TEST(Mutations, AreTakenAsTheAssemblerTakesThem) {
   for (const Difference& d : kDifferences) EXPECT_TRUE(used.contains(&d)) << d.text << " differs no longer: " << d.why;
 }
 
-} // namespace
+} // namespace mutations_test
 } // namespace warplens::assembler

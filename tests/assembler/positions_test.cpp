@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::assembler {
-namespace {
+namespace positions_test {
 
 constexpr const char* kDeclared = "{ .shared .u32 sh[4]; .local .u64 lo; .global .u32 gl[2][3]; .const .f32 co; "
                                   ".reg .v2 .b32 v; ";
@@ -125,5 +125,5 @@ TEST(Positions, NothingBreaksWhateverStandsThere) {
   EXPECT_LT(taken, statements.size() / 2);
 }
 
-} // namespace
+} // namespace positions_test
 } // namespace warplens::assembler

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens {
-namespace {
+namespace archive_test {
 
 struct Inner {
   std::vector<std::uint32_t> numbers;
@@ -49,5 +49,5 @@ TEST(Archive, NoticesMissingBytes) {
   }
 }
 
-} // namespace
+} // namespace archive_test
 } // namespace warplens

@@ -9,7 +9,7 @@
 #include <string>
 
 namespace warplens {
-namespace {
+namespace checked_test {
 
 constexpr std::uint64_t kMost = ~std::uint64_t{0};
 
@@ -91,5 +91,5 @@ TEST(Limits, HaveDistinctNames) {
     for (const Limit* b : limits::all()) EXPECT_TRUE(a == b || a->name() != b->name());
 }
 
-} // namespace
+} // namespace checked_test
 } // namespace warplens

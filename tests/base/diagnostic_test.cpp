@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens {
-namespace {
+namespace diagnostic_test {
 
 TEST(Render, ShowsPlaceLineCaretAndHint) {
   Diagnostics d;
@@ -52,5 +52,5 @@ TEST(DidYouMean, NamesAWordThatIsCloseOrSaysSomethingElse) {
   EXPECT_EQ(did_you_mean("xyzzy", {"add", "sub"}, "add or sub"), "add or sub");
 }
 
-} // namespace
+} // namespace diagnostic_test
 } // namespace warplens

@@ -8,7 +8,7 @@
 #include <array>
 
 namespace warplens {
-namespace {
+namespace printable_test {
 
 TEST(Printable, TextStaysAsItIs) {
   for (const std::string_view text : {"", "vector_add", "a\tb\n", "größer 字 🙂 …", "\\x1b"})
@@ -48,5 +48,5 @@ TEST(Printable, DiagnosticsAre) {
   EXPECT_NE(text.find("no kernel '\\x1b[2J'"), text.npos) << text;
 }
 
-} // namespace
+} // namespace printable_test
 } // namespace warplens

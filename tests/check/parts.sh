@@ -135,12 +135,12 @@ readonly not_tidy=(
   emulator/ir/parse_syntax.cpp emulator/ir/parse_tokens.cpp
 )
 
-# check_tidy [PATH…]: the files whose path begins with one of these. clang-tidy reads generated headers, but not those
-# that g++ has precompiled. clang-tidy requires Python itself.
+# check_tidy [PATH…]: the files whose path begins with one of these. clang-tidy reads generated headers, and requires
+# Python itself.
 check_tidy() {
   ensure clang-tidy
   require_version clang-tidy 14
-  configure release -B build-lint -DWARPLENS_LEVELS=v3 -DWARPLENS_UNITY=OFF -DWARPLENS_PRECOMPILE=OFF -DWARPLENS_WERROR=OFF
+  configure release -B build-lint -DWARPLENS_LEVELS=v3 -DWARPLENS_UNITY=OFF -DWARPLENS_WERROR=OFF
   cmake --build build-lint --target emulator/ir/grammar/PtxParser.h
   say "clang-tidy"
   sources cpp | tr '\0' '\n' | grep -vxF "${not_tidy[@]/#/-e}" | beginning_with "$@" |

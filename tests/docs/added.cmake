@@ -76,8 +76,8 @@ warplens_test(docs_analyzer_tests
   SOURCES analyzer_example_test.cpp ${tests} ${analyzer}.cpp ${PROJECT_SOURCE_DIR}/analyzers/metrics.cpp
     $<TARGET_OBJECTS:edited_models> $<TARGET_OBJECTS:edited_texts>
   LIBRARIES emulated warplens_api)
+set_target_properties(docs_analyzer_tests PROPERTIES UNITY_BUILD OFF) # its files depend on generated headers
 target_include_directories(docs_analyzer_tests BEFORE PRIVATE ${edited} ${examples})
-set_target_properties(docs_analyzer_tests PROPERTIES DISABLE_PRECOMPILE_HEADERS ON) # they have the tree's metrics
 set_source_files_properties(${tests} PROPERTIES
   OBJECT_DEPENDS "${edited}/analyzers/metrics.def;${edited}/model/models.def")
 

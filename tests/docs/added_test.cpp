@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::testing {
-namespace {
+namespace added_test {
 
 // d[lane] = the distance between lane and 10, saturated to s32, for 32 lanes.
 constexpr std::string_view kKernel = R"(.version 8.0
@@ -120,5 +120,5 @@ TEST(AddedModel, IsListedAndPredicts) {
   EXPECT_NE(fields.out.find("critical-path, bandwidth"), fields.out.npos) << fields.out;
 }
 
-} // namespace
+} // namespace added_test
 } // namespace warplens::testing

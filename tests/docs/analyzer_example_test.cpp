@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::docs {
-namespace {
+namespace analyzer_example_test {
 
 // Thread i loads word i and stores it to word 32 * i.
 constexpr const char* kSpread = R"(.version 6.0
@@ -47,5 +47,5 @@ TEST(AnalyzerExample, WatchesARunningKernel) {
   EXPECT_EQ(launch.integer("global_line_requests"), 4u);
 }
 
-} // namespace
+} // namespace analyzer_example_test
 } // namespace warplens::docs

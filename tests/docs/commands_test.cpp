@@ -19,7 +19,7 @@
 #include <vector>
 
 namespace warplens::docs {
-namespace {
+namespace commands_test {
 
 namespace fs = std::filesystem;
 using testing::Folder;
@@ -147,5 +147,5 @@ TEST(Commands, EveryPreparationHasItsPage) {
     EXPECT_EQ(std::count(names.begin(), names.end(), entry.path().filename().string()), 1) << entry.path();
 }
 
-} // namespace
+} // namespace commands_test
 } // namespace warplens::docs

@@ -17,7 +17,7 @@
 #include <sstream>
 
 namespace warplens::docs {
-namespace {
+namespace pages_test {
 
 namespace fs = std::filesystem;
 
@@ -140,5 +140,5 @@ TEST(Pages, EveryLimitIsInTheTable) {
     EXPECT_NE(page.find(std::string("`").append(limit->name()).append("`")), page.npos) << limit->name();
 }
 
-} // namespace
+} // namespace pages_test
 } // namespace warplens::docs

@@ -12,7 +12,7 @@
 #include <iterator>
 
 namespace warplens::docs {
-namespace {
+namespace toml_examples_test {
 
 namespace fs = std::filesystem;
 
@@ -97,5 +97,5 @@ TEST(TomlExamples, TheDevicePredicts) {
   EXPECT_GT(prediction->milliseconds, 0);
 }
 
-} // namespace
+} // namespace toml_examples_test
 } // namespace warplens::docs

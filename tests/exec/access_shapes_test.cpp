@@ -8,7 +8,7 @@
 #include <cstring>
 
 namespace warplens::tests {
-namespace {
+namespace access_shapes_test {
 
 // Global memory is the rest of the result buffer.
 constexpr std::uint32_t kThreads = 64, kElements = 128, kVector = 4;
@@ -174,5 +174,5 @@ TEST(AccessShapes, EachLaneReadsAndWritesItsOwnPlace) {
         }
 }
 
-} // namespace
+} // namespace access_shapes_test
 } // namespace warplens::tests

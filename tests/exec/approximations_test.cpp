@@ -12,7 +12,7 @@
 #include <functional>
 
 namespace warplens::exec {
-namespace {
+namespace approximations_test {
 
 constexpr std::uint32_t kRow = 8 * kWarpSize;
 constexpr std::uint32_t kAlways = kRegisterFile, kResult = kAlways + kRow, kSource = kResult + kRow;
@@ -101,5 +101,5 @@ TEST(Approximations, SinesOfHugeNumbersStayBounded) {
       "cos.approx.f32", [](double x) { return std::cos(x); }, bounded);
 }
 
-} // namespace
+} // namespace approximations_test
 } // namespace warplens::exec

@@ -16,7 +16,7 @@
 #include <random>
 
 namespace warplens::tests {
-namespace {
+namespace arena_test {
 
 using exec::Arena;
 using exec::Extents;
@@ -219,5 +219,5 @@ TEST(Arena, FreedMemoryIsNotUsedAgainSoon) {
   EXPECT_EQ(freed.front().name, "again");
 }
 
-} // namespace
+} // namespace arena_test
 } // namespace warplens::tests

@@ -5,7 +5,7 @@
 #include <map>
 
 namespace warplens::tests {
-namespace {
+namespace async_test {
 
 /// Accesses by space and kind: how many, and the bytes of all lanes.
 struct Seen {
@@ -157,5 +157,5 @@ wait:
   EXPECT_EQ(ran.words[64], 200u);
 }
 
-} // namespace
+} // namespace async_test
 } // namespace warplens::tests

@@ -3,7 +3,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::tests {
-namespace {
+namespace barrier_test {
 
 void expect_trap(const Ran& ran, const std::string& text) {
   EXPECT_NE(ran.trap.find(text), std::string::npos) << "got: " << ran.trap << "\nexpected: " << text;
@@ -199,5 +199,5 @@ TEST(Barrier, WrongUseIsReported) {
       "barrier 1 expects 96 threads here, but 64 where other warps have arrived");
 }
 
-} // namespace
+} // namespace barrier_test
 } // namespace warplens::tests

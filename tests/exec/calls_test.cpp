@@ -7,7 +7,7 @@
 #include <random>
 
 namespace warplens::tests {
-namespace {
+namespace calls_test {
 
 // Hofstadter's G: G(0) = 0, G(n) = n - G(G(n - 1)); each lane has a different n, so all depths occur at once.
 constexpr const char* kHofstadter = R"(
@@ -283,5 +283,5 @@ TEST(DevicePrintf, PrintsWhatItDoesNotKnowAsItIs) {
   EXPECT_EQ(arguments, 32);
 }
 
-} // namespace
+} // namespace calls_test
 } // namespace warplens::tests

@@ -8,7 +8,7 @@
 #include <numeric>
 
 namespace warplens::exec {
-namespace {
+namespace changes_test {
 
 TEST(Share, EachClusterRunsOnce) {
   for (const unsigned ranks : {1u, 2u, 3u, 8u})
@@ -165,5 +165,5 @@ TEST_F(Changes, ReachTheOtherRanks) {
   EXPECT_TRUE(std::equal(result.begin(), result.end(), words_));
 }
 
-} // namespace
+} // namespace changes_test
 } // namespace warplens::exec

@@ -11,7 +11,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace compiled_test {
 
 struct Outcome {
   std::string trap, told;
@@ -158,5 +158,5 @@ TEST(Compiled, TrapsNameTheLane) {
   EXPECT_NE(s.run(exec::CompileMode::always, false, nullptr).trap, "");
 }
 
-} // namespace
+} // namespace compiled_test
 } // namespace warplens::tests

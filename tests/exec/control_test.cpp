@@ -5,7 +5,7 @@
 #include <random>
 
 namespace warplens::tests {
-namespace {
+namespace control_test {
 
 TEST(Divergence, BothSidesRunAndMeetAgain) {
   const Ran ran = run_kernel(kernel_of(R"(
@@ -175,5 +175,5 @@ TEST(Guards, AreReadBeforeTheyAreWritten) {
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.words[i], i % 2 == 1 ? 1u : i < 16 ? 1u : 2u) << i;
 }
 
-} // namespace
+} // namespace control_test
 } // namespace warplens::tests

@@ -6,7 +6,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::tests {
-namespace {
+namespace copy_check_test {
 
 using exec::ToolFindingGroup;
 
@@ -210,5 +210,5 @@ TEST(CopyCheck, OtherKernelsAreNotFollowed) {
   EXPECT_TRUE(concerns("cp.async.ca.shared.global [s], [%rd2], 4; ret;"));
 }
 
-} // namespace
+} // namespace copy_check_test
 } // namespace warplens::tests

@@ -6,7 +6,7 @@
 #include <set>
 
 namespace warplens::tests {
-namespace {
+namespace events_test {
 
 using exec::WarpId;
 
@@ -153,5 +153,5 @@ TEST(Events, InShortAndNotTogether) {
   EXPECT_EQ(brief.total.held_back, 6u); // of the CTA that is not told one by one
 }
 
-} // namespace
+} // namespace events_test
 } // namespace warplens::tests

@@ -3,7 +3,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::tests {
-namespace {
+namespace facts_test {
 
 std::string hexadecimal(std::uint64_t value) {
   char text[24];
@@ -62,5 +62,5 @@ TEST(Facts, MeasuredWithRegisters) {
   EXPECT_EQ(one("cvt.rn.f16.f64 %h0, %d1", 0x7ff4567890123456, 0), 0x7f15u);
 }
 
-} // namespace
+} // namespace facts_test
 } // namespace warplens::tests

@@ -5,7 +5,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::tests {
-namespace {
+namespace group_check_test {
 
 const std::string kProduct = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd10, %rd10, "
                              "%p9, 1, 1, 0, 0;\n",
@@ -124,5 +124,5 @@ TEST(GroupCheck, FindingsAreTheSameForAnyNumberOfWorkers) {
   EXPECT_FALSE(found_in(text).empty());
 }
 
-} // namespace
+} // namespace group_check_test
 } // namespace warplens::tests

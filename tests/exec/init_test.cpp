@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 namespace warplens::tests {
-namespace {
+namespace init_test {
 
 using exec::InitCheck;
 using exec::ToolFinding;
@@ -352,5 +352,5 @@ TEST(Init, FindingsDoNotDependOnTheNumberOfThreads) {
   }
 }
 
-} // namespace
+} // namespace init_test
 } // namespace warplens::tests

@@ -11,7 +11,7 @@
 #include <random>
 
 namespace warplens::exec {
-namespace {
+namespace lane_levels_test {
 
 constexpr std::uint32_t kRow = 16 * kWarpSize;
 constexpr std::uint32_t kRows = 10;
@@ -174,5 +174,5 @@ TEST_F(LaneLevels, EveryLevelAndEveryMaskAgree) {
   EXPECT_GT(variants, 1500);
 }
 
-} // namespace
+} // namespace lane_levels_test
 } // namespace warplens::exec

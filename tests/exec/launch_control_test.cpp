@@ -9,7 +9,7 @@
 #include <set>
 
 namespace warplens::tests {
-namespace {
+namespace launch_control_test {
 
 using Word = std::uint32_t;
 
@@ -201,5 +201,5 @@ TEST(LaunchControl, ARequestNeedsAPlaceInTheBlock) {
   machine.free_buffers();
 }
 
-} // namespace
+} // namespace launch_control_test
 } // namespace warplens::tests

@@ -5,7 +5,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::tests {
-namespace {
+namespace longest_warps_test {
 
 using exec::LongestWarps;
 
@@ -93,5 +93,5 @@ TEST(LongestWarps, DoNotDependOnTheOrderOfBlocks) {
   }
 }
 
-} // namespace
+} // namespace longest_warps_test
 } // namespace warplens::tests

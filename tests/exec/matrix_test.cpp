@@ -8,7 +8,7 @@
 #include <bit>
 
 namespace warplens::tests {
-namespace {
+namespace matrix_test {
 
 using Word = std::uint32_t;
 
@@ -271,5 +271,5 @@ TEST(Mma, IsTheProduct) {
   }
 }
 
-} // namespace
+} // namespace matrix_test
 } // namespace warplens::tests

@@ -7,7 +7,7 @@
 #include <initializer_list>
 
 namespace warplens::exec {
-namespace {
+namespace mbarrier_test {
 
 Mbarrier of(std::uint32_t count) {
   std::uint64_t bits = 0;
@@ -103,5 +103,5 @@ TEST(Mbarrier, CopiesThatArriveAddTheirOwnArrival) {
   EXPECT_NE(full.add_pending(), nullptr);
 }
 
-} // namespace
+} // namespace mbarrier_test
 } // namespace warplens::exec

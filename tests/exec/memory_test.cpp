@@ -7,7 +7,7 @@
 #include <random>
 
 namespace warplens::tests {
-namespace {
+namespace memory_test {
 
 TEST(Bounds, OutOfBoundsNamesTheAllocationAndTheDistance) {
   const Ran ran = run_kernel(kernel_of("st.global.u32 [%rd2+8], %r1;\nret;"));
@@ -252,5 +252,5 @@ TEST(Watching, CountsDoNotDependOnWorkersOrLevels) {
   EXPECT_EQ(lanes, 20u * 40 * 72);
 }
 
-} // namespace
+} // namespace memory_test
 } // namespace warplens::tests

@@ -10,7 +10,7 @@
 #include <random>
 
 namespace warplens::tests {
-namespace {
+namespace narrow_formats_test {
 
 enum class Ends { infinity, one_nan, none }; // the topmost codes: infinity and NaNs, a NaN, numbers
 
@@ -344,5 +344,5 @@ TEST(NarrowFormats, RandomBitsRoundFour) {
   }
 }
 
-} // namespace
+} // namespace narrow_formats_test
 } // namespace warplens::tests

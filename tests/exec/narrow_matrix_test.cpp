@@ -11,7 +11,7 @@
 #include <random>
 
 namespace warplens::tests {
-namespace {
+namespace narrow_matrix_test {
 
 using Word = std::uint32_t;
 
@@ -447,5 +447,5 @@ TEST(NarrowMma, SelectorsHaveTheRangesOfPtxas) {
   has(refusal(one, "{0, 0}, 1, {0, 0}"), "expects a register");
 }
 
-} // namespace
+} // namespace narrow_matrix_test
 } // namespace warplens::tests

@@ -10,7 +10,7 @@
 #include <random>
 
 namespace warplens::tests {
-namespace {
+namespace pairs_test {
 
 // Numbers with similar exponents, so that an exact sum or product fits into quadruple precision, and special values.
 std::vector<std::uint32_t> words_of_floats(std::size_t count, unsigned seed) {
@@ -325,5 +325,5 @@ TEST(Pairs, OldTargetsCompareFlushed) {
   EXPECT_EQ(equal("sm_20", "2.3", ".ftz.u32"), ~0u);
 }
 
-} // namespace
+} // namespace pairs_test
 } // namespace warplens::tests

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 namespace warplens::tests {
-namespace {
+namespace past_ends_test {
 
 struct Outcome {
   std::string trap;
@@ -135,5 +135,5 @@ TEST(Messages, MakeSenseAtTheEndsOfTheAddressSpace) {
   EXPECT_TRUE(has(cluster, "not in a cluster")) << cluster;
 }
 
-} // namespace
+} // namespace past_ends_test
 } // namespace warplens::tests

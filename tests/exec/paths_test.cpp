@@ -5,7 +5,7 @@
 #include <random>
 
 namespace warplens::tests {
-namespace {
+namespace paths_test {
 
 void expect_trap(const Ran& ran, const std::string& text) {
   EXPECT_NE(ran.trap.find(text), std::string::npos) << "got: " << ran.trap << "\nexpected: " << text;
@@ -222,5 +222,5 @@ TEST(Members, BeforeSm70BarWarpSyncDoesNotWait) {
   EXPECT_EQ(ran.words[31], 31u);
 }
 
-} // namespace
+} // namespace paths_test
 } // namespace warplens::tests

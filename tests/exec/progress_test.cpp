@@ -4,7 +4,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::tests {
-namespace {
+namespace progress_test {
 
 constexpr unsigned kWorkers[] = {1, 2, 4};
 
@@ -177,5 +177,5 @@ TEST(Cooperative, AGridHasABarrier) {
   }
 }
 
-} // namespace
+} // namespace progress_test
 } // namespace warplens::tests

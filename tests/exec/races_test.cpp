@@ -8,7 +8,7 @@
 #include <set>
 
 namespace warplens::tests {
-namespace {
+namespace races_test {
 
 using namespace exec::race;
 using exec::ToolFinding;
@@ -366,5 +366,5 @@ TEST(Races, FindingsDoNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(places(4), places(1));
 }
 
-} // namespace
+} // namespace races_test
 } // namespace warplens::tests

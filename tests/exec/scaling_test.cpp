@@ -19,7 +19,7 @@
 #include <functional>
 
 namespace warplens {
-namespace {
+namespace scaling_test {
 
 double processor_seconds() {
   timespec now{};
@@ -277,5 +277,5 @@ const Class kClasses[] = {
 INSTANTIATE_TEST_SUITE_P(Classes, Scaling, testing::ValuesIn(kClasses),
                          [](const auto& test) { return test.param.name; });
 
-} // namespace
+} // namespace scaling_test
 } // namespace warplens

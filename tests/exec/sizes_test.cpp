@@ -10,7 +10,7 @@
 #include <chrono>
 
 namespace warplens::tests {
-namespace {
+namespace sizes_test {
 
 std::string kernel(const std::string& declarations, const std::string& body, const std::string& parameters = "") {
   return ".version 8.3\n.target sm_90\n.address_size 64\n" + declarations + ".visible .entry k(" + parameters +
@@ -207,5 +207,5 @@ TEST(Images, PitchesDoNotWrap) {
   EXPECT_EQ(image.bytes(), ~std::uint64_t{0});
 }
 
-} // namespace
+} // namespace sizes_test
 } // namespace warplens::tests

@@ -9,7 +9,7 @@
 #include <functional>
 
 namespace warplens::tests {
-namespace {
+namespace special_registers_test {
 
 /// The value in every thread of the first row of blocks; the low half of 64-bit values.
 std::vector<std::uint32_t> values(const std::string& name, const exec::LaunchShape& shape, int sm = 90,
@@ -310,5 +310,5 @@ TEST(SpecialRegisters, WhereTheyMayStand) {
     EXPECT_NE(complaint(bad, 90, 90), "") << bad;
 }
 
-} // namespace
+} // namespace special_registers_test
 } // namespace warplens::tests

@@ -9,7 +9,7 @@
 #include <cstring>
 
 namespace warplens::tests {
-namespace {
+namespace tensor_copy_test {
 
 constexpr std::size_t kWords = 1024;
 
@@ -145,5 +145,5 @@ TEST(TensorCopy, FieldsOfMaps) {
               "a tensor map cannot have the value 0x8 in this field");
 }
 
-} // namespace
+} // namespace tensor_copy_test
 } // namespace warplens::tests

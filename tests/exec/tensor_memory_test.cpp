@@ -5,7 +5,7 @@
 #include "tests/exec/tensor_kernels.hpp"
 
 namespace warplens::tests {
-namespace {
+namespace tensor_memory_test {
 
 using exec::TensorMemory;
 
@@ -253,5 +253,5 @@ TEST(CopyToTensorMemory, ShiftsRowsDown) {
   EXPECT_EQ(words[31], (Words{30007, 31008}));
 }
 
-} // namespace
+} // namespace tensor_memory_test
 } // namespace warplens::tests

@@ -3,7 +3,7 @@
 #include "tests/exec/tensor_kernels.hpp"
 
 namespace warplens::tests {
-namespace {
+namespace tensor_memory_use_test {
 
 std::string trap_of(const std::string& body, const How& how = {}) { return run_kernel(tensor_kernel(body), how).trap; }
 
@@ -176,5 +176,5 @@ TEST(UseOfTensorMemory, WrongPairs) {
       "the other block of the pair has exited");
 }
 
-} // namespace
+} // namespace tensor_memory_use_test
 } // namespace warplens::tests

@@ -4,7 +4,7 @@
 #include "tests/exec/tensor_products.hpp"
 
 namespace warplens::tests {
-namespace {
+namespace tensor_multiply_test {
 
 const std::string kOne = ".cta_group::1", kTwo = ".cta_group::2";
 
@@ -339,5 +339,5 @@ TEST(TensorCommit, NeedsAnMbarrier) {
   EXPECT_NE(run_kernel(commit_kernel(address + one, commit)).trap.find("misaligned"), std::string::npos);
 }
 
-} // namespace
+} // namespace tensor_multiply_test
 } // namespace warplens::tests

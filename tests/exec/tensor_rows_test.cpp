@@ -9,7 +9,7 @@
 #include <cstring>
 
 namespace warplens::tests {
-namespace {
+namespace tensor_rows_test {
 
 using Word = std::uint32_t;
 
@@ -240,5 +240,5 @@ TEST(TensorPairs, CompleteAtTheOtherBlock) {
   EXPECT_NE(run(body, 64, 2).trap.find("destination block"), std::string::npos);
 }
 
-} // namespace
+} // namespace tensor_rows_test
 } // namespace warplens::tests

@@ -8,7 +8,7 @@
 #include <random>
 
 namespace warplens::tests {
-namespace {
+namespace texture_handles_test {
 
 constexpr std::uint32_t kThreads = 32, kWords = 8;
 
@@ -146,5 +146,5 @@ TEST(TextureHandles, TheFirstUnboundLaneTraps) {
   EXPECT_NE(run(c, 1, 0).error.find("handle 0xc is not bound to a texture"), std::string::npos) << run(c, 1, 0).error;
 }
 
-} // namespace
+} // namespace texture_handles_test
 } // namespace warplens::tests

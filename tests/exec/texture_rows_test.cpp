@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace warplens::exec {
-namespace {
+namespace texture_rows_test {
 
 using isa::Type;
 using Geometry = TextureSite::Geometry;
@@ -261,5 +261,5 @@ TEST(TextureRows, FractionsOfBytesAreIntegers) {
     EXPECT_EQ(fraction_of_16_bits(Type::s16, std::max(static_cast<float>(v) / 32767, -1.0f)), std::max(v, -32767));
 }
 
-} // namespace
+} // namespace texture_rows_test
 } // namespace warplens::exec

@@ -9,7 +9,7 @@
 #include <set>
 
 namespace warplens::exec {
-namespace {
+namespace touched_test {
 
 constexpr std::uint64_t kSectorBytes = 32;
 
@@ -108,5 +108,5 @@ TEST_F(TouchedTest, PartsMergeToTheSame) {
   expect_equal(parts[2].count(), sets_.count());
 }
 
-} // namespace
+} // namespace touched_test
 } // namespace warplens::exec

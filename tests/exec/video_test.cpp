@@ -6,7 +6,7 @@
 #include <array>
 
 namespace warplens::tests {
-namespace {
+namespace video_test {
 
 struct Case {
   const char* statement; ///< with %r11 = 0x80ff7f01, %r12 = 0x00010002, %r13 = 0x11223344
@@ -57,5 +57,5 @@ TEST(Video, AsTheAssemblerExpandsFromSm70On) {
     EXPECT_EQ(words[i], kCases[i].expanded) << kCases[i].statement << std::hex << ": " << words[i];
 }
 
-} // namespace
+} // namespace video_test
 } // namespace warplens::tests

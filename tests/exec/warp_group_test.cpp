@@ -3,7 +3,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::tests {
-namespace {
+namespace warp_group_test {
 
 // A and B of ones: each element of D is 16.
 std::string group_kernel(const std::string& before, const std::string& after, const std::string& a = "%rd10",
@@ -108,5 +108,5 @@ TEST(WarpGroup, WarpsMustMultiplyAtOnePlace) {
       << ran.trap;
 }
 
-} // namespace
+} // namespace warp_group_test
 } // namespace warplens::tests

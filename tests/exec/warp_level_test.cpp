@@ -12,7 +12,7 @@
 #include <random>
 
 namespace warplens::tests {
-namespace {
+namespace warp_level_test {
 
 using Lanes = std::array<std::uint32_t, 32>;
 
@@ -344,5 +344,5 @@ TEST(Spellings, AreThoseOfTheAssembler) {
   EXPECT_EQ(complaint("elect.sync %r11|%p1, -1;", 87, 80), "'elect.sync' requires .target sm_90 or higher");
 }
 
-} // namespace
+} // namespace warp_level_test
 } // namespace warplens::tests

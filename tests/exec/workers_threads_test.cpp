@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace warplens::exec {
-namespace {
+namespace workers_threads_test {
 
 TEST(WorkersThreads, EachCallIsMadeOnce) {
   for (const unsigned threads : {1u, 2u, 5u})
@@ -97,5 +97,5 @@ TEST(WorkersThreads, OnlyTheProcessorsOfTheProcessCount) {
   EXPECT_GE(default_workers(), 1u);
 }
 
-} // namespace
+} // namespace workers_threads_test
 } // namespace warplens::exec

@@ -25,7 +25,7 @@
 #include <sstream>
 
 namespace warplens::fuzz {
-namespace {
+namespace fuzz_test {
 
 std::uint64_t first_program = 0, program_count = 0; // 0: as many as have every spelling twice
 
@@ -234,16 +234,17 @@ TEST(Fuzz, EverySpellingIsGenerated) {
   EXPECT_EQ(left, std::set<std::string>());
 }
 
-} // namespace
+} // namespace fuzz_test
 } // namespace warplens::fuzz
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   std::string explain;
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::string_view(argv[i]) == "--first") warplens::fuzz::first_program = std::strtoull(argv[i + 1], nullptr, 10);
+    if (std::string_view(argv[i]) == "--first")
+      warplens::fuzz::fuzz_test::first_program = std::strtoull(argv[i + 1], nullptr, 10);
     if (std::string_view(argv[i]) == "--programs")
-      warplens::fuzz::program_count = std::strtoull(argv[i + 1], nullptr, 10);
+      warplens::fuzz::fuzz_test::program_count = std::strtoull(argv[i + 1], nullptr, 10);
     if (std::string_view(argv[i]) == "--explain") explain = argv[i + 1];
   }
   const int failed = RUN_ALL_TESTS();

@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 namespace warplens::fuzz {
-namespace {
+namespace isolation_test {
 
 constexpr int kSpellings = 3; // of each entry
 constexpr std::size_t kSecretBytes = 8192;
@@ -131,5 +131,5 @@ TEST(Isolation, NoInstructionReachesMemoryOfTheEmulator) {
   EXPECT_GT(trapping, 100u);
 }
 
-} // namespace
+} // namespace isolation_test
 } // namespace warplens::fuzz

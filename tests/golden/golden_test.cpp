@@ -15,7 +15,7 @@
 #include <sstream>
 
 namespace warplens::testing {
-namespace {
+namespace golden_test {
 
 struct Golden {
   std::vector<std::string> run; ///< arguments of the program
@@ -188,5 +188,5 @@ std::string name_of(const ::testing::TestParamInfo<std::string>& file) {
 INSTANTIATE_TEST_SUITE_P(Files, GoldenTest, ::testing::ValuesIn(files()), name_of);
 INSTANTIATE_TEST_SUITE_P(Files, TracedGoldenTest, ::testing::ValuesIn(files_that_run()), name_of);
 
-} // namespace
+} // namespace golden_test
 } // namespace warplens::testing

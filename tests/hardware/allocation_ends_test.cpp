@@ -8,7 +8,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace allocation_ends_test {
 
 // An allocation as from the driver API (runtime/driver/machine/memory.cpp), at the same offset in its page.
 exec::Allocation allocation_of(const nlohmann::json& line) {
@@ -51,5 +51,5 @@ TEST(AllocationEnds, ReadsGiveZerosWhereNobodyHasWritten) {
   EXPECT_GE(zeros, all - 2) << all; // elsewhere is what the driver keeps there
 }
 
-} // namespace
+} // namespace allocation_ends_test
 } // namespace warplens::tests

@@ -13,7 +13,7 @@
 #include <string>
 
 namespace warplens::tests {
-namespace {
+namespace assumed_parameters_test {
 
 using model::Device;
 
@@ -89,5 +89,5 @@ TEST(AssumedParameters, WhatTheyCostBetweenTheH100AndTheH200) {
   expect(errors(model::kVolkov, public_programs(), kH200), 77.0, 78.1, 0.742);
 }
 
-} // namespace
+} // namespace assumed_parameters_test
 } // namespace warplens::tests

@@ -10,7 +10,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace atomics_test {
 
 std::vector<std::uint32_t> words_of(const std::string& text) {
   std::istringstream in(text);
@@ -47,5 +47,5 @@ TEST(Atomics, LeaveAndReturnWhatHardwareDoes) {
   EXPECT_EQ(forms, 229);
 }
 
-} // namespace
+} // namespace atomics_test
 } // namespace warplens::tests

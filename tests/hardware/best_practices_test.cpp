@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace warplens::tests {
-namespace {
+namespace best_practices_test {
 
 struct Published {
   std::string product, version;
@@ -70,5 +70,5 @@ TEST(BestPractices, TheBandwidthOfACopyOnTheV100) {
   EXPECT_NEAR(2 * 4 * copies[0].words / milliseconds(model::kCriticalPath, copies[0]) * 1e-6, 774, 1);
 }
 
-} // namespace
+} // namespace best_practices_test
 } // namespace warplens::tests

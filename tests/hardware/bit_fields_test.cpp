@@ -10,7 +10,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace bit_fields_test {
 
 struct Inputs {
   explicit Inputs(const nlohmann::json& line) {
@@ -63,5 +63,5 @@ TEST(BitFields, AsOnHardware) {
   EXPECT_EQ(asked, 9);
 }
 
-} // namespace
+} // namespace bit_fields_test
 } // namespace warplens::tests

@@ -13,7 +13,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace collisions_test {
 
 constexpr std::size_t kArea = 4096; // bytes of memory a case
 
@@ -188,5 +188,5 @@ TEST(Collisions, AsOnHardware) {
   EXPECT_EQ(exact, 299u);
 }
 
-} // namespace
+} // namespace collisions_test
 } // namespace warplens::tests

@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace warplens::model {
-namespace {
+namespace compare_and_swap_test {
 
 using Json = nlohmann::json;
 
@@ -59,5 +59,5 @@ TEST(CompareAndSwap, UpdatesOfAWordFollowEachOther) {
   EXPECT_EQ(seen, 4 * 3 * 6);
 }
 
-} // namespace
+} // namespace compare_and_swap_test
 } // namespace warplens::model

@@ -9,7 +9,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace conversions_test {
 
 template <class T> std::vector<T> numbers_of(const std::string& text) {
   std::vector<T> list;
@@ -41,5 +41,5 @@ TEST(Conversions, AsOnHardware) {
   EXPECT_EQ(bodies, 220);
 }
 
-} // namespace
+} // namespace conversions_test
 } // namespace warplens::tests

@@ -9,7 +9,7 @@
 #include <sstream>
 
 namespace warplens {
-namespace {
+namespace counted_atomics_test {
 
 using nlohmann::json;
 
@@ -59,5 +59,5 @@ TEST(CountedAtomics, AreThoseOfTheHardware) {
   EXPECT_GE(compared, 1000);
 }
 
-} // namespace
+} // namespace counted_atomics_test
 } // namespace warplens

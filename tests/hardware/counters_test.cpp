@@ -11,7 +11,7 @@
 #include <sstream>
 
 namespace warplens {
-namespace {
+namespace counters_test {
 
 using nlohmann::json;
 
@@ -119,5 +119,5 @@ INSTANTIATE_TEST_SUITE_P(H200, Counters, testing::ValuesIn(launches()), [](const
   return one.param["kernel"].template get<std::string>() + "_" + std::to_string(one.index);
 });
 
-} // namespace
+} // namespace counters_test
 } // namespace warplens

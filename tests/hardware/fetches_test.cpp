@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace warplens::tests {
-namespace {
+namespace fetches_test {
 
 struct Fetch {
   int granularity = 0;
@@ -73,5 +73,5 @@ TEST(Fetches, TheGranularityDecides) {
   }
 }
 
-} // namespace
+} // namespace fetches_test
 } // namespace warplens::tests

@@ -13,7 +13,7 @@
 #include <sstream>
 
 namespace warplens {
-namespace {
+namespace forms_test {
 
 constexpr int kThreads = 256;
 
@@ -179,5 +179,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, Forms, testing::Range(0, static_cast<int>(exec:
                            return name;
                          });
 
-} // namespace
+} // namespace forms_test
 } // namespace warplens

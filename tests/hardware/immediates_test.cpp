@@ -9,7 +9,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace immediates_test {
 
 constexpr std::uint64_t kValues[] = {
     0x21, 0x86008F88, 0xFFFFFFFFFF2CCB49, 0x8000000000000000, 0x7FFFFFFF12345678, 0, 0xFFFFFFFFFFFFFFFF, 0x10000};
@@ -52,5 +52,5 @@ TEST(Immediates, AsOnHardware) {
   }
 }
 
-} // namespace
+} // namespace immediates_test
 } // namespace warplens::tests

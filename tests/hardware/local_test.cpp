@@ -9,7 +9,7 @@
 #include <sstream>
 
 namespace warplens {
-namespace {
+namespace local_test {
 
 using nlohmann::json;
 
@@ -102,5 +102,5 @@ INSTANTIATE_TEST_SUITE_P(H100, Local, testing::ValuesIn(launches()), [](const au
   return one.param["kernel"].template get<std::string>() + "_" + std::to_string(one.index);
 });
 
-} // namespace
+} // namespace local_test
 } // namespace warplens

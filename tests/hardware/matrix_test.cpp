@@ -14,7 +14,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace matrix_test {
 
 using nlohmann::json;
 using Word = std::uint32_t;
@@ -263,5 +263,5 @@ TEST(MatrixAccess, CostsAsOnHardware) {
   }
 }
 
-} // namespace
+} // namespace matrix_test
 } // namespace warplens::tests

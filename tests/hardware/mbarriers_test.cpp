@@ -10,7 +10,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace mbarriers_test {
 
 using exec::Mbarrier;
 
@@ -70,5 +70,5 @@ TEST(Mbarriers, CountAsOnHardware) {
   EXPECT_EQ(lines, 31);
 }
 
-} // namespace
+} // namespace mbarriers_test
 } // namespace warplens::tests

@@ -11,7 +11,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace nans_test {
 
 constexpr std::size_t kWords = 4; // of a thread in the buffer: three operands and the result
 
@@ -87,5 +87,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, NaNs, testing::Range(0, static_cast<int>(exec::
   return name;
 });
 
-} // namespace
+} // namespace nans_test
 } // namespace warplens::tests

@@ -12,7 +12,7 @@
 #include <iterator>
 
 namespace warplens::tests {
-namespace {
+namespace predictions_page_test {
 
 std::string page(const std::string& name) {
   std::ifstream in(WARPLENS_SOURCE_DIR "/docs/" + name, std::ios::binary);
@@ -58,5 +58,5 @@ TEST(PredictionsPage, CausesAreOfExaminedLaunchesThatAreFarOff) {
   EXPECT_GE(known_causes().size(), 10u);
 }
 
-} // namespace
+} // namespace predictions_page_test
 } // namespace warplens::tests

@@ -16,7 +16,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace public_programs_test {
 
 void expect(const Errors& e, std::size_t launches, double mean, double median, double spearman) {
   EXPECT_EQ(e.launches, launches);
@@ -196,5 +196,5 @@ TEST(MicroBenchmarks, ConfirmTheCostOfContendedAtomics) {
   EXPECT_NEAR(cycles("add_atomically s32 256 256 8 1") / kSectors / p.atomic_kilobyte.value(), 1, 0.05);
 }
 
-} // namespace
+} // namespace public_programs_test
 } // namespace warplens::tests

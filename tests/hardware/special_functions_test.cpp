@@ -13,7 +13,7 @@
 #include <sstream>
 
 namespace warplens {
-namespace {
+namespace special_functions_test {
 
 using exec::kWarpSize;
 
@@ -144,5 +144,5 @@ TEST(SpecialFunctions, GiveTheBitsOfHardware) {
     for (const Line& line : lines()) compare(line, level);
 }
 
-} // namespace
+} // namespace special_functions_test
 } // namespace warplens

@@ -12,7 +12,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace targets_test {
 
 constexpr const char* kRegisters =
     ".reg .b8 %q<4>; .reg .b16 %h<4>; .reg .b32 %r<6>; .reg .b64 %l<4>; .reg .b128 %x<4>; .reg .f32 %f<6>;\n"
@@ -49,5 +49,5 @@ TEST(Targets, AsTheAssembler) {
   EXPECT_EQ(statements, 648);
 }
 
-} // namespace
+} // namespace targets_test
 } // namespace warplens::tests

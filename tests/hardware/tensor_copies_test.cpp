@@ -12,7 +12,7 @@
 #include <fstream>
 
 namespace warplens::tests {
-namespace {
+namespace tensor_copies_test {
 
 using nlohmann::json;
 
@@ -134,5 +134,5 @@ TEST_P(TensorCopiesHere, AsOnHardware) {
 
 INSTANTIATE_TEST_SUITE_P(H200, TensorCopiesHere, testing::Range(std::size_t{0}, kShards));
 
-} // namespace
+} // namespace tensor_copies_test
 } // namespace warplens::tests

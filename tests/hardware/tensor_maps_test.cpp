@@ -10,7 +10,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace tensor_maps_test {
 
 using nlohmann::json;
 using Map = exec::TensorMap::Words;
@@ -81,5 +81,5 @@ TEST(TensorMaps, AsTheDriverMakesThem) {
   EXPECT_GT(calls, 3000);
 }
 
-} // namespace
+} // namespace tensor_maps_test
 } // namespace warplens::tests

@@ -9,7 +9,7 @@
 #include <cmath>
 
 namespace warplens::tests {
-namespace {
+namespace textures_test {
 
 using nlohmann::json;
 
@@ -155,5 +155,5 @@ TEST(Textures, AsOnHardware) {
   EXPECT_LT(different, 50u);
 }
 
-} // namespace
+} // namespace textures_test
 } // namespace warplens::tests

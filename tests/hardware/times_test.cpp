@@ -12,7 +12,7 @@
 #include <iterator>
 
 namespace warplens::tests {
-namespace {
+namespace times_test {
 
 const std::vector<AskedLaunch>& asked() {
   static const std::vector<AskedLaunch> list = asked_launches();
@@ -137,5 +137,5 @@ TEST(Times, RanksCount) {
   EXPECT_EQ(accuracy(two).kernels, 2u);
 }
 
-} // namespace
+} // namespace times_test
 } // namespace warplens::tests

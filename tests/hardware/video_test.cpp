@@ -10,7 +10,7 @@
 #include <sstream>
 
 namespace warplens {
-namespace {
+namespace video_test {
 
 using Words = std::vector<std::uint32_t>;
 
@@ -120,5 +120,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, Video, testing::Range(0, static_cast<int>(exec:
                            return name;
                          });
 
-} // namespace
+} // namespace video_test
 } // namespace warplens

@@ -10,7 +10,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace warp_level_test {
 
 std::string filled_in(std::string text, const std::string& word, const std::string& value) {
   return text.replace(text.find(word), word.size(), value);
@@ -75,5 +75,5 @@ TEST(WarpLevel, AsOnHardware) {
   EXPECT_GE(compared, 500);
 }
 
-} // namespace
+} // namespace warp_level_test
 } // namespace warplens::tests

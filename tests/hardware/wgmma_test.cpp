@@ -9,7 +9,7 @@
 #include <fstream>
 
 namespace warplens::tests {
-namespace {
+namespace wgmma_test {
 
 using nlohmann::json;
 
@@ -98,5 +98,5 @@ TEST_P(Wgmma, AsOnHardware) {
 INSTANTIATE_TEST_SUITE_P(H200, Wgmma, testing::Range(std::size_t{0}, kShards));
 INSTANTIATE_TEST_SUITE_P(H200, WgmmaRule, testing::Range(std::size_t{0}, kShards));
 
-} // namespace
+} // namespace wgmma_test
 } // namespace warplens::tests

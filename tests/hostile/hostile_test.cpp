@@ -18,7 +18,7 @@
 #include <vector>
 
 namespace warplens::testing {
-namespace {
+namespace hostile_test {
 
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
@@ -325,5 +325,5 @@ TEST(Hostile, DevicesPipesAndFolders) {
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 
-} // namespace
+} // namespace hostile_test
 } // namespace warplens::testing

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::ir {
-namespace {
+namespace block_dependence_test {
 
 template <class Question>
 auto ask(const std::string& body, Question question)
@@ -88,5 +88,5 @@ TEST(BlockDependence, Waiting) {
     EXPECT_EQ(of(body), BlockDependence::waiting) << body;
 }
 
-} // namespace
+} // namespace block_dependence_test
 } // namespace warplens::ir

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::ir {
-namespace {
+namespace check_tensor_memory_test {
 
 class Taken : public testing::TestWithParam<const char*> {};
 TEST_P(Taken, Statement) { EXPECT_EQ(complaint(GetParam()), ""); }
@@ -30,14 +30,14 @@ struct Wrong {
   const char* statements;
   const char* why; ///< part of the first complaint
 };
-class Refused : public testing::TestWithParam<Wrong> {};
-TEST_P(Refused, Statement) {
+class RefusedTensorMemory : public testing::TestWithParam<Wrong> {};
+TEST_P(RefusedTensorMemory, Statement) {
   const std::string why = complaint(GetParam().statements);
   EXPECT_NE(why.find(GetParam().why), std::string::npos) << why;
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    TensorMemory, Refused,
+    TensorMemory, RefusedTensorMemory,
     testing::Values(
         Wrong{"tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [place], 96;",
               "expected a power of two as the number of columns, got 96"},
@@ -81,5 +81,5 @@ TEST(TensorMemory, TargetsAndVersions) {
   EXPECT_NE(complaint(reduce, "sm_100a"), "");
 }
 
-} // namespace
+} // namespace check_tensor_memory_test
 } // namespace warplens::ir

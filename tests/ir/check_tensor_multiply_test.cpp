@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::ir {
-namespace {
+namespace check_tensor_multiply_test {
 
 constexpr const char* kTaken[] = {
     "tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, %p1;",
@@ -129,5 +129,5 @@ TEST(CheckTensorMultiply, VersionsAndTargets) {
          {{"sm_100a", "8.6", true}, {"sm_110f", "9.0", true}, {"sm_120a", "9.0", false}});
 }
 
-} // namespace
+} // namespace check_tensor_multiply_test
 } // namespace warplens::ir

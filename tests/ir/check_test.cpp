@@ -6,7 +6,7 @@
 #include "emulator/ir/check.hpp"
 
 namespace warplens::ir {
-namespace {
+namespace check_test {
 
 // The first diagnostic for a statement, "column: message"; empty if there is none.
 std::string complaint(const std::string& statement) {
@@ -96,5 +96,5 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"vshl.u32.u32.u32 %r0, %r1, %r2;", "'vshl.u32.u32.u32' lacks a modifier"},
         Refusal{"vset.u32.u32.lo %r0, %r1, %r2;", "'.lo' does not fit"}));
 
-} // namespace
+} // namespace check_test
 } // namespace warplens::ir

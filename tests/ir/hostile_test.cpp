@@ -10,7 +10,7 @@
 #include <filesystem>
 
 namespace warplens::ir {
-namespace {
+namespace hostile_test {
 
 constexpr auto kMost = std::chrono::seconds(10); // a sanitizer's time included
 
@@ -86,5 +86,5 @@ TEST(Hostile, NestingHasALimit) {
   EXPECT_NE(survive(with_header(repeated(std::string(1, '\0')))), "");
 }
 
-} // namespace
+} // namespace hostile_test
 } // namespace warplens::ir

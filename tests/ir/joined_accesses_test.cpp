@@ -11,7 +11,7 @@
 #include <set>
 
 namespace warplens::ir {
-namespace {
+namespace joined_accesses_test {
 
 constexpr const char* kEight = "shl.b32 %r10, %r1, 3; add.u32 %r11, %r2, %r10;\n";
 constexpr const char* kSixteen = "shl.b32 %r10, %r1, 4; add.u32 %r11, %r2, %r10;\n";
@@ -123,5 +123,5 @@ TEST(JoinedStores, OnlyFullWindows) {
   EXPECT_EQ(widths(k8 + store(0) + load(20, 4000, "%r2") + store(4)), Widths({32, 32, 32}));
 }
 
-} // namespace
+} // namespace joined_accesses_test
 } // namespace warplens::ir

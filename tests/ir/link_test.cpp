@@ -9,7 +9,7 @@
 #include "tests/ir/ptx_text.hpp"
 
 namespace warplens::ir {
-namespace {
+namespace link_test {
 
 Module checked(const std::string& text, const std::string& file = "test.ptx") {
   auto module = parse(with_header(text), file);
@@ -220,5 +220,5 @@ TEST(Merge, RefusesWhatDoesNotFit) {
   EXPECT_EQ(merge_errors(".func f() { ret; }", ".func f() { ret; }"), "");
 }
 
-} // namespace
+} // namespace link_test
 } // namespace warplens::ir

@@ -10,7 +10,7 @@
 #include <string>
 
 namespace warplens::ir {
-namespace {
+namespace origins_test {
 
 TEST(OpcodeParts, ModifiersMayHaveAQualifier) {
   Instruction i;
@@ -76,5 +76,5 @@ TEST(Origins, SomeInstructionsGiveEachLaneAValueOfItsOwn) {
   EXPECT_EQ(text(of_last_address("match.any.sync.b32 %r1, %r2, -1; st.shared.u32 [%r1], 0;")), "own ");
 }
 
-} // namespace
+} // namespace origins_test
 } // namespace warplens::ir

@@ -5,7 +5,7 @@
 #include <random>
 
 namespace warplens::ir {
-namespace {
+namespace parse_error_test {
 
 struct Mistake {
   const char* statement; ///< of a body, which begins in line 8
@@ -224,5 +224,5 @@ TEST(ParseErrors, ErrorsHaveALimit) {
   EXPECT_EQ(module.error().error_count(), 1000u);
 }
 
-} // namespace
+} // namespace parse_error_test
 } // namespace warplens::ir

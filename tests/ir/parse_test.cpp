@@ -7,7 +7,7 @@
 #include <thread>
 
 namespace warplens::ir {
-namespace {
+namespace parse_test {
 
 const Function& kernel(const Module& module) { return module.functions.back(); }
 
@@ -380,5 +380,5 @@ TEST(Parse, ManyThreadsMayParseAtOnce) {
   for (const std::size_t count : found) EXPECT_EQ(count, 20 * parsed(text).find("rich")->instructions.size());
 }
 
-} // namespace
+} // namespace parse_test
 } // namespace warplens::ir

@@ -4,7 +4,7 @@
 #include "tests/ir/ptx_text.hpp"
 
 namespace warplens::ir {
-namespace {
+namespace print_test {
 
 // Names may differ because scopes are flattened, so only externally visible names are compared.
 
@@ -158,5 +158,5 @@ TEST(Print, TheLinesOfAFunction) {
                                       "setp.lt.f32 %p1|%p2, %f1, 0f3F800000;", "add.s32 %r1, %tid.x, -5;", "ret;"}));
 }
 
-} // namespace
+} // namespace print_test
 } // namespace warplens::ir

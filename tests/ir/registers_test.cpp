@@ -14,7 +14,7 @@
 #include <sstream>
 
 namespace warplens::ir {
-namespace {
+namespace registers_test {
 
 std::string text_of(const std::string& file) {
   std::ifstream in(std::string(WARPLENS_SOURCE_DIR "/") + file, std::ios::binary);
@@ -52,5 +52,5 @@ TEST(Registers, AreEstimatedAsWellAsIsStated) {
   EXPECT_NE(text_of("docs/analyzers.md").find(stated), std::string::npos) << stated;
 }
 
-} // namespace
+} // namespace registers_test
 } // namespace warplens::ir

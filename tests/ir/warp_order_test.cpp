@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::ir {
-namespace {
+namespace warp_order_test {
 
 bool depends(const std::string& body) {
   const std::string text = ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n"
@@ -41,5 +41,5 @@ TEST(WarpOrder, SomebodyMaySeeIt) {
     EXPECT_TRUE(depends(body)) << body;
 }
 
-} // namespace
+} // namespace warp_order_test
 } // namespace warplens::ir

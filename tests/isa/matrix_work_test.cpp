@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::isa {
-namespace {
+namespace matrix_work_test {
 
 void expect_work(std::string_view spelling, std::uint64_t multiply_adds, std::string_view type) {
   const MatrixWork work = matrix_work(spelling);
@@ -34,5 +34,5 @@ TEST(MatrixWork, NoMultiplication) {
     expect_work(spelling, 0, "");
 }
 
-} // namespace
+} // namespace matrix_work_test
 } // namespace warplens::isa

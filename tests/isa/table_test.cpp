@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace warplens::isa {
-namespace {
+namespace table_test {
 
 constexpr int kNewest = 1000;
 
@@ -235,5 +235,5 @@ TEST(Table, PatternsWithMistakesAreInvalid) {
   EXPECT_FALSE(parse_operands("=t, nosuchtype").valid);
 }
 
-} // namespace
+} // namespace table_test
 } // namespace warplens::isa

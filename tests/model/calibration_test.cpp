@@ -6,7 +6,7 @@
 #include <cmath>
 
 namespace warplens::model {
-namespace {
+namespace calibration_test {
 
 KernelStatistics micro_benchmark(double t32, double t64, double t128, bool vector = false) {
   KernelStatistics s;
@@ -187,5 +187,5 @@ TEST(ErrorMetrics, ByHand) {
   EXPECT_DOUBLE_EQ(m.mean_ratio, 1.0);
 }
 
-} // namespace
+} // namespace calibration_test
 } // namespace warplens::model

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::model {
-namespace {
+namespace cornelis_test {
 
 TEST(Cornelis, Slowdowns) {
   EXPECT_DOUBLE_EQ(access_slowdown(512, 64), 8);
@@ -58,5 +58,5 @@ TEST(Cornelis, WhatIsMissingOrCannotBeIsAnError) {
   EXPECT_FALSE(antiparallel_patterns(s, *find_device("gtx280")));
 }
 
-} // namespace
+} // namespace cornelis_test
 } // namespace warplens::model

@@ -7,7 +7,7 @@
 #include <cmath>
 
 namespace warplens::model {
-namespace {
+namespace critical_path_test {
 
 CriticalPathParameters parameters() { return *h200().critical_path; }
 Prediction predicted(const KernelStatistics& s) { return predicted_on_h200(kCriticalPath, s); }
@@ -163,5 +163,5 @@ TEST(CriticalPath, NamesWhatIsMissing) {
   EXPECT_EQ(elsewhere.error().list().front().hint, "devices with these parameters: v100, t4, a100, h100, h200");
 }
 
-} // namespace
+} // namespace critical_path_test
 } // namespace warplens::model

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::model {
-namespace {
+namespace dasgupta_test {
 
 Expected<Prediction> dasgupta(const KernelStatistics& statistics, const Device& device,
                               const ModelOptions& options = {}) {
@@ -268,5 +268,5 @@ TEST(Dasgupta, WhatTheDeviceCannotDoIsAnError) {
   EXPECT_NE(p.error().list().front().message.find("'double_precision'"), std::string::npos);
 }
 
-} // namespace
+} // namespace dasgupta_test
 } // namespace warplens::model

@@ -7,7 +7,7 @@
 #include <string>
 
 namespace warplens::model {
-namespace {
+namespace device_test {
 
 std::string text_of(std::string_view file) {
   for (const DeviceText& t : built_in_device_texts())
@@ -368,5 +368,5 @@ TEST(Devices, PeakOperationsGiveTheRatesOfDatasheets) {
   EXPECT_FALSE(find_device("9400m")->host_link_gb_s) << "it shares the memory of the host";
 }
 
-} // namespace
+} // namespace device_test
 } // namespace warplens::model

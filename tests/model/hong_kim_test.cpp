@@ -6,7 +6,7 @@
 #include <cmath>
 
 namespace warplens::model {
-namespace {
+namespace hong_kim_test {
 
 Expected<Prediction> hong_kim(const KernelStatistics& statistics, const Device& device,
                               const ModelOptions& options = {}) {
@@ -220,5 +220,5 @@ TEST(HongKim, RunsOnEveryDeviceThatHasItsParameters) {
   EXPECT_GE(able, 5);
 }
 
-} // namespace
+} // namespace hong_kim_test
 } // namespace warplens::model

@@ -10,7 +10,7 @@
 #include <cmath>
 
 namespace warplens::model {
-namespace {
+namespace models_test {
 
 // 140 blocks of 8 warps: with 14 multiprocessors, 80 warps each.
 KernelStatistics kernel() {
@@ -382,5 +382,5 @@ TEST(Launches, ImpossibleOnesAreErrors) {
   EXPECT_FALSE(predict(kDasgupta, s, d));
 }
 
-} // namespace
+} // namespace models_test
 } // namespace warplens::model

@@ -8,7 +8,7 @@
 #include <sstream>
 
 namespace warplens::model {
-namespace {
+namespace occupancy_test {
 
 std::vector<std::vector<std::string>> read_csv(const std::string& name) {
   std::ifstream file(std::string(WARPLENS_SOURCE_DIR) + "/tests/data/vectors/" + name);
@@ -204,5 +204,5 @@ TEST(ComputeCapability, Parses) {
     EXPECT_FALSE(parse_compute_capability(bad)) << bad;
 }
 
-} // namespace
+} // namespace occupancy_test
 } // namespace warplens::model

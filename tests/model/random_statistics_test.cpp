@@ -9,7 +9,7 @@
 #include <random>
 
 namespace warplens::model {
-namespace {
+namespace random_statistics_test {
 
 class RandomStatistics {
 public:
@@ -87,5 +87,5 @@ TEST(RandomStatistics, AreFiniteOrErrors) {
   EXPECT_GT(refused, 300);
 }
 
-} // namespace
+} // namespace random_statistics_test
 } // namespace warplens::model

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::model {
-namespace {
+namespace schedule_test {
 
 void expect(const std::vector<Interval>& got, const std::vector<Interval>& wanted) {
   ASSERT_EQ(got.size(), wanted.size());
@@ -77,5 +77,5 @@ TEST(Schedule, UnitsOfOldDevices) {
   EXPECT_TRUE(runs_concurrent_kernels(fermi));
 }
 
-} // namespace
+} // namespace schedule_test
 } // namespace warplens::model

@@ -7,7 +7,7 @@
 #include <set>
 
 namespace warplens::model {
-namespace {
+namespace statistics_test {
 
 KernelStatistics complete() {
   KernelStatistics s;
@@ -193,5 +193,5 @@ TEST(Models, DevicesWithoutParametersAreErrors) {
   EXPECT_EQ(p.error().list().front().hint, "devices with these parameters: c1060, c2050, gtx480");
 }
 
-} // namespace
+} // namespace statistics_test
 } // namespace warplens::model

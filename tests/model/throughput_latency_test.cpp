@@ -7,7 +7,7 @@
 #include <cmath>
 
 namespace warplens::model {
-namespace {
+namespace throughput_latency_test {
 
 Prediction predicted(const KernelStatistics& s, const Device& d = h200()) {
   return predicted_on_h200(kThroughputLatency, s, d);
@@ -151,5 +151,5 @@ TEST(ThroughputLatency, NamesWhatIsMissing) {
   EXPECT_NE(p.remarks.back().find("atomics"), std::string::npos);
 }
 
-} // namespace
+} // namespace throughput_latency_test
 } // namespace warplens::model

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 namespace warplens::model {
-namespace {
+namespace trust_test {
 
 KernelStatistics copy() {
   KernelStatistics s;
@@ -168,5 +168,5 @@ TEST(Trust, TheGpuGivesTheExpectedErrorWherePapersPrintTimes) {
   }
 }
 
-} // namespace
+} // namespace trust_test
 } // namespace warplens::model

@@ -16,7 +16,7 @@
 #include <random>
 
 namespace warplens::api {
-namespace {
+namespace calling_programs_test {
 
 class CallingPrograms : public ::testing::TestWithParam<bool> {
 protected:
@@ -176,5 +176,5 @@ TEST_P(CallingPrograms, Linked) {
 INSTANTIATE_TEST_SUITE_P(WatchedOrNot, CallingPrograms, ::testing::Bool(),
                          [](const auto& watched) { return watched.param ? "Watched" : "Unwatched"; });
 
-} // namespace
+} // namespace calling_programs_test
 } // namespace warplens::api

@@ -15,7 +15,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace faults_test {
 
 using Json = nlohmann::json;
 
@@ -199,5 +199,5 @@ TEST(Faults, AreInTheNamedLines) {
   EXPECT_GT(asked, 200u);
 }
 
-} // namespace
+} // namespace faults_test
 } // namespace warplens::tests

@@ -11,7 +11,7 @@
 #include <random>
 
 namespace warplens::tests {
-namespace {
+namespace programs_test {
 
 constexpr unsigned kWorkers[] = {1, 2, 4};
 
@@ -146,5 +146,5 @@ TEST(Programs, SpinLock) {
   }
 }
 
-} // namespace
+} // namespace programs_test
 } // namespace warplens::tests

@@ -14,7 +14,7 @@
 #include <sstream>
 
 namespace warplens::tests {
-namespace {
+namespace race_faults_test {
 
 using Json = nlohmann::json;
 using exec::ToolFinding;
@@ -196,5 +196,5 @@ TEST(RaceFaults, NothingIsReportedOfCorrectPrograms) {
   EXPECT_GE(asked, 450u);
 }
 
-} // namespace
+} // namespace race_faults_test
 } // namespace warplens::tests

@@ -12,7 +12,7 @@
 #include <map>
 
 namespace warplens::reproduction {
-namespace {
+namespace measured_times_test {
 
 /// A GPU of compute capability 1.x to 3.x, with the errors of the models that predict a time, over all papers.
 std::map<std::string, std::map<std::string, PaperErrors>> old_devices() {
@@ -87,5 +87,5 @@ TEST(MeasuredTimes, TheTimesOfTheTitanVContainMore) {
   }
 }
 
-} // namespace
+} // namespace measured_times_test
 } // namespace warplens::reproduction

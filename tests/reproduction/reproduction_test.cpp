@@ -8,7 +8,7 @@
 #include <iterator>
 
 namespace warplens::reproduction {
-namespace {
+namespace reproduction_test {
 
 TEST(Reproduction, EveryRowIsWhatItsKindSays) {
   const Page page = reproduction();
@@ -60,5 +60,5 @@ TEST(Reproduction, KindsAreCountedApart) {
             std::string::npos);
 }
 
-} // namespace
+} // namespace reproduction_test
 } // namespace warplens::reproduction

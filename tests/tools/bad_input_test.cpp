@@ -4,7 +4,7 @@
 #include "tests/tools/program.hpp"
 
 namespace warplens::testing {
-namespace {
+namespace bad_input_test {
 
 constexpr std::string_view kPtx = api::testing::kScale;
 
@@ -299,5 +299,5 @@ TEST(BadInput, BufferTooSmallTraps) {
     EXPECT_NE(o.err.find(part), o.err.npos) << part << " is not in:\n" << o.err;
 }
 
-} // namespace
+} // namespace bad_input_test
 } // namespace warplens::testing

@@ -7,7 +7,7 @@
 #include <set>
 
 namespace warplens::testing {
-namespace {
+namespace commands_test {
 
 using Json = nlohmann::json;
 
@@ -322,5 +322,5 @@ TEST(Commands, RulesAreExplained) {
   EXPECT_EQ(one.out.find("1.2"), one.out.npos);
 }
 
-} // namespace
+} // namespace commands_test
 } // namespace warplens::testing

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 namespace warplens::testing {
-namespace {
+namespace compare_test {
 
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
@@ -327,5 +327,5 @@ TEST_F(Compare, ProgramsThatCannotBeCompared) {
   }
 }
 
-} // namespace
+} // namespace compare_test
 } // namespace warplens::testing

@@ -8,7 +8,7 @@
 #include <thread>
 
 namespace warplens::testing {
-namespace {
+namespace compile_cache_test {
 
 namespace fs = std::filesystem;
 
@@ -216,5 +216,5 @@ TEST_F(CompileCache, ProcessesShareIt) {
   expect_calls(std::count(calls.begin(), calls.end(), '\n'));
 }
 
-} // namespace
+} // namespace compile_cache_test
 } // namespace warplens::testing

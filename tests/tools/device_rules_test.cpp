@@ -12,7 +12,7 @@
 #include <set>
 
 namespace warplens::testing {
-namespace {
+namespace device_rules_test {
 
 namespace fs = std::filesystem;
 const fs::path kSource = WARPLENS_SOURCE_DIR;
@@ -146,5 +146,5 @@ TEST(DeviceRules, ADeviceOfAnotherDesignIsCountedByIt) {
   EXPECT_NE(o.out.find("passes over the 8 banks"), std::string::npos) << o.out;
 }
 
-} // namespace
+} // namespace device_rules_test
 } // namespace warplens::testing

@@ -16,7 +16,7 @@
 #include <thread>
 
 namespace warplens::testing {
-namespace {
+namespace exec_test {
 
 using Json = nlohmann::json;
 
@@ -331,5 +331,5 @@ TEST(OtherFiles, RunTakesAFatBinary) {
   EXPECT_NE(o.out.find("x: f32[32]\n  6 …"), o.out.npos) << o.out;
 }
 
-} // namespace
+} // namespace exec_test
 } // namespace warplens::testing

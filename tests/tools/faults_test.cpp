@@ -6,7 +6,7 @@
 #include <map>
 
 namespace warplens::testing {
-namespace {
+namespace faults_test {
 
 /// Fields of an expectation that a message has otherwise, and why.
 const std::map<std::string, std::set<std::string>>& unchecked() {
@@ -234,5 +234,5 @@ TEST(FaultPrograms, MessagesAreTheSameForAnyNumberOfThreads) {
   }
 }
 
-} // namespace
+} // namespace faults_test
 } // namespace warplens::testing

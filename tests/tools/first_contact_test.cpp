@@ -9,7 +9,7 @@
 #include <set>
 
 namespace warplens::testing {
-namespace {
+namespace first_contact_test {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
@@ -243,5 +243,5 @@ TEST(Doctor, BadUsage) {
   expect_refused({"doctor", "more"}, {"unexpected argument 'more'"});
 }
 
-} // namespace
+} // namespace first_contact_test
 } // namespace warplens::testing

@@ -3,7 +3,7 @@
 #include "tests/tools/program.hpp"
 
 namespace warplens::testing {
-namespace {
+namespace html_test {
 
 const std::string kSample = WARPLENS_SOURCE_DIR "/samples/saxpy";
 
@@ -68,5 +68,5 @@ TEST(Html, IsRefusedBeforeTheRun) {
   EXPECT_EQ(run_program({"exec", "--html", "/no such folder/a.html", "--", WARPLENS_LAUNCHES, "2"}).status, 2);
 }
 
-} // namespace
+} // namespace html_test
 } // namespace warplens::testing

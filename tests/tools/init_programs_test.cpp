@@ -4,7 +4,7 @@
 #include "tests/tools/fault_programs.hpp"
 
 namespace warplens::testing {
-namespace {
+namespace init_programs_test {
 
 const std::vector<std::string> kTrack = {"--track-unused-memory"};
 
@@ -157,5 +157,5 @@ TEST(InitPrograms, MessagesAreTheSameInEachRun) {
   }
 }
 
-} // namespace
+} // namespace init_programs_test
 } // namespace warplens::testing

@@ -7,7 +7,7 @@
 #include <thread>
 
 namespace warplens::testing {
-namespace {
+namespace limits_test {
 
 using api::testing::kForever;
 namespace fs = std::filesystem;
@@ -223,5 +223,5 @@ TEST(Outputs, ALaunchFileWritesInItsFolder) {
   EXPECT_FALSE(fs::exists(inside + "/o.npy"));
 }
 
-} // namespace
+} // namespace limits_test
 } // namespace warplens::testing

@@ -5,7 +5,7 @@
 #include <fstream>
 
 namespace warplens::testing {
-namespace {
+namespace memory_test {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -77,5 +77,5 @@ TEST(Limits, AreRaisedByTheirNames) {
   EXPECT_EQ(run_program({"--limit", "parameter-bytes=x", "check", file}).status, 2);
 }
 
-} // namespace
+} // namespace memory_test
 } // namespace warplens::testing

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 namespace warplens::testing {
-namespace {
+namespace predict_test {
 
 using Json = nlohmann::json;
 
@@ -127,5 +127,5 @@ TEST(Calibrate, FitsAWeight) {
   expect_contains(o.out, "1.0000");
 }
 
-} // namespace
+} // namespace predict_test
 } // namespace warplens::testing

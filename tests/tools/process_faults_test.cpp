@@ -13,7 +13,7 @@
 #include <thread>
 
 namespace warplens::testing {
-namespace {
+namespace process_faults_test {
 
 using api::testing::kForever;
 namespace fs = std::filesystem;
@@ -194,5 +194,5 @@ TEST(ProcessFaults, ManyProcessesWriteOneFile) {
   EXPECT_EQ(scene.unfinished(), 0u);
 }
 
-} // namespace
+} // namespace process_faults_test
 } // namespace warplens::testing

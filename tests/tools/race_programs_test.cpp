@@ -4,7 +4,7 @@
 #include "tests/tools/fault_programs.hpp"
 
 namespace warplens::testing {
-namespace {
+namespace race_programs_test {
 
 bool is_race(const FaultJson& message) {
   const std::string kind = message["kind"];
@@ -130,5 +130,5 @@ TEST(RacePrograms, MessagesAreTheSameInEachRun) {
   }
 }
 
-} // namespace
+} // namespace race_programs_test
 } // namespace warplens::testing

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 namespace warplens::testing {
-namespace {
+namespace ranks_test {
 
 const std::string kSamples = WARPLENS_SOURCE_DIR "/samples/", kGolden = WARPLENS_SOURCE_DIR "/tests/golden/";
 
@@ -195,5 +195,5 @@ TEST_F(Ranks, EndWhenOneDies) {
   EXPECT_NE(o.err.find("signal 9"), std::string::npos) << o.err;
 }
 
-} // namespace
+} // namespace ranks_test
 } // namespace warplens::testing

@@ -10,7 +10,7 @@
 #include <sstream>
 
 namespace warplens::testing {
-namespace {
+namespace report_test {
 
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
@@ -278,5 +278,5 @@ TEST(Predict, SaysThatTheCostOfBankConflictsIsUnknown) {
   expect_part(o.out, "unknown  124 passes per warp beyond the first");
 }
 
-} // namespace
+} // namespace report_test
 } // namespace warplens::testing

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 namespace warplens::testing {
-namespace {
+namespace samples_test {
 
 const std::filesystem::path kSamples = WARPLENS_SOURCE_DIR "/samples";
 
@@ -77,5 +77,5 @@ TEST(Samples, AFolderWithoutALaunchFileIsRefused) {
   EXPECT_NE(o.err.find("there is no launch.toml in the folder"), o.err.npos) << o.err;
 }
 
-} // namespace
+} // namespace samples_test
 } // namespace warplens::testing

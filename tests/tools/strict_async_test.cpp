@@ -4,7 +4,7 @@
 #include "tests/tools/program.hpp"
 
 namespace warplens::testing {
-namespace {
+namespace strict_async_test {
 
 // Each thread copies a word to shared memory and reads it.
 std::string copying(const std::string& wait) {
@@ -66,5 +66,5 @@ TEST(StrictAsync, ToolsReportAsWithoutIt) {
   EXPECT_NE((both.out + both.err).find("Missing wait for an asynchronous copy"), std::string::npos);
 }
 
-} // namespace
+} // namespace strict_async_test
 } // namespace warplens::testing

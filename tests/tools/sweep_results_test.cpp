@@ -8,7 +8,7 @@
 #include <sstream>
 
 namespace warplens::testing {
-namespace {
+namespace sweep_results_test {
 
 using Words = std::vector<std::string>;
 
@@ -261,5 +261,5 @@ TEST_F(SweepResults, AreSubmittedToSlurm) {
   expect_each_once("rows", 160);
 }
 
-} // namespace
+} // namespace sweep_results_test
 } // namespace warplens::testing

@@ -14,7 +14,7 @@
 #include <sstream>
 
 namespace warplens::testing {
-namespace {
+namespace sweep_test {
 
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
@@ -381,5 +381,5 @@ TEST(SweepOfAProgram, SaysWhyThereIsNoResult) {
   }
 }
 
-} // namespace
+} // namespace sweep_test
 } // namespace warplens::testing

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 namespace warplens::testing {
-namespace {
+namespace timeline_test {
 
 using Json = nlohmann::json;
 
@@ -126,5 +126,5 @@ TEST_F(ProgramTimeline, ReportsAreTheSameInEachRun) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(report("overlap"), first);
 }
 
-} // namespace
+} // namespace timeline_test
 } // namespace warplens::testing

@@ -9,7 +9,7 @@
 #include <sstream>
 
 namespace warplens::testing {
-namespace {
+namespace trace_test {
 
 using Json = nlohmann::json;
 
@@ -452,5 +452,5 @@ TEST(AccelSim, BadFilesAreRefused) {
     refused(kAccelSim.substr(kAccelSim.find(where)), "", "the file is truncated: it ends inside a thread block");
 }
 
-} // namespace
+} // namespace trace_test
 } // namespace warplens::testing

@@ -3,7 +3,7 @@
 #include "tests/tools/program.hpp"
 
 namespace warplens::testing {
-namespace {
+namespace without_traces_test {
 
 TEST(WithoutTraces, CommandsOfTracesSayWhy) {
   for (const char* command : {"analyze", "inspect", "convert"}) {
@@ -64,5 +64,5 @@ TEST(CoreAlone, ConfiguresWithoutTheLibrariesOfTheRest) {
   EXPECT_NE(read_text(log).find("require traces and the runtime"), std::string::npos) << read_text(log);
 }
 
-} // namespace
+} // namespace without_traces_test
 } // namespace warplens::testing

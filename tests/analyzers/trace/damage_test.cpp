@@ -11,7 +11,7 @@
 #include <cstring>
 
 namespace warplens::analyzers::trace {
-namespace {
+namespace damage_test {
 
 using testing::MadeUp;
 
@@ -104,5 +104,5 @@ TEST(DamagedBlocks, EachKindIsNamed) {
   EXPECT_EQ(damage([](Block& b) { ++b.segments[0].events; }), "tables of different lengths");
 }
 
-} // namespace
+} // namespace damage_test
 } // namespace warplens::analyzers::trace

@@ -12,7 +12,7 @@
 #include <thread>
 
 namespace warplens::analyzers::trace {
-namespace {
+namespace deflate_test {
 
 // From constant bytes (0) to noise (255).
 Bytes rows_of(std::size_t size, unsigned noise, std::mt19937_64& random) {
@@ -92,5 +92,5 @@ TEST(Deflate, AnotherProgramReadsIt) {
   H5Fclose(there);
 }
 
-} // namespace
+} // namespace deflate_test
 } // namespace warplens::analyzers::trace

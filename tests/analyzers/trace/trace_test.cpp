@@ -16,7 +16,7 @@
 #include <thread>
 
 namespace warplens::analyzers::trace {
-namespace {
+namespace trace_test {
 
 using testing::Folder;
 using testing::made_up_counts;
@@ -328,5 +328,5 @@ TEST(BadTrace, DamagedBytesNeverCrash) {
   EXPECT_GT(refused, kRounds / 4);
 }
 
-} // namespace
+} // namespace trace_test
 } // namespace warplens::analyzers::trace

@@ -10,7 +10,7 @@
 #include <string>
 
 namespace warplens::tests {
-namespace {
+namespace hopper_test {
 
 const std::string kFolder = WARPLENS_SOURCE_DIR "/tests/programs/hopper/";
 
@@ -59,5 +59,5 @@ TEST_P(HopperProgram, IsFoundWithoutItsWaits) {
 INSTANTIATE_TEST_SUITE_P(H200, HopperProgram,
                          testing::Values("gemm", "fp8_gemm", "attention", "convolution", "sparse_gemm", "stream_k"));
 
-} // namespace
+} // namespace hopper_test
 } // namespace warplens::tests

@@ -9,7 +9,7 @@
 
 extern "C" cudaError_t cudaIpcGetMemHandle(void*, void*);
 
-namespace {
+namespace error_test {
 
 TEST(CudartErrors, HaveNamesAndTexts) {
   EXPECT_STREQ(cudaGetErrorName(cudaErrorIllegalAddress), "cudaErrorIllegalAddress");
@@ -36,4 +36,4 @@ TEST(CudartErrors, MissingFunctionsSayTheirName) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 
-} // namespace
+} // namespace error_test

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-namespace {
+namespace exports_test {
 
 struct Library {
   const char *name, *list;
@@ -34,4 +34,4 @@ INSTANTIATE_TEST_SUITE_P(Versions, CudartExports,
                                          Library{"libcudart.so.11.0", "exports_11.txt"}),
                          [](const auto& which) { return "Cuda" + std::string(which.param.list, 8, 2); });
 
-} // namespace
+} // namespace exports_test

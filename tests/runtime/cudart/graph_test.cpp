@@ -12,7 +12,7 @@ extern "C" cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsig
 extern "C" cudaError_t cudaGraphAddNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*, const cudaGraphEdgeData*,
                                         std::size_t, cudaGraphNodeParams*);
 
-namespace {
+namespace graph_test {
 
 constexpr int kCount = 4;
 
@@ -240,4 +240,4 @@ TEST_F(CudartGraph, AWhileIsDoneUntilItsConditionIsZero) {
   EXPECT_EQ(cudaLibraryUnload(library), cudaSuccess);
 }
 
-} // namespace
+} // namespace graph_test

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <thread>
 
-namespace {
+namespace launch_test {
 
 std::vector<int> iota(int count) {
   std::vector<int> values(static_cast<std::size_t>(count));
@@ -182,4 +182,4 @@ TEST(CudartLaunch, ThreadsLaunchAtOnce) {
   second.join();
 }
 
-} // namespace
+} // namespace launch_test

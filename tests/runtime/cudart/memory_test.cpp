@@ -7,7 +7,7 @@
 #include <cstring>
 #include <numeric>
 
-namespace {
+namespace memory_test {
 
 constexpr cudaMemcpyKind kToDevice = cudaMemcpyHostToDevice, kToHost = cudaMemcpyDeviceToHost;
 
@@ -231,4 +231,4 @@ TEST(CudartMemory, StreamOrderedAllocation) {
   ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
 }
 
-} // namespace
+} // namespace memory_test

@@ -14,7 +14,7 @@ extern "C" cudaError_t cudaStreamQuery_ptsz(cudaStream_t);
 extern "C" cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t);
 extern "C" cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t, dim3, dim3, void**, size_t, cudaStream_t);
 
-namespace {
+namespace state_test {
 
 TEST(CudartErrors, AFaultStaysUntilTheDeviceIsReset) {
   const Program program;
@@ -168,4 +168,4 @@ TEST(CudartStreams, BadHandlesAreErrors) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidResourceHandle);
 }
 
-} // namespace
+} // namespace state_test

@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <string>
 
-namespace {
+namespace versions_test {
 
 // The structure layouts of the headers of 11.8, 12.9 and 13.0.
 static_assert(sizeof(cudaDeviceProp_11) == 728);
@@ -99,4 +99,4 @@ TEST(CudartVersions, InstantiateOf11HasItsOwnParameters) {
   EXPECT_EQ(launch(executable, nullptr), cudaSuccess);
 }
 
-} // namespace
+} // namespace versions_test

@@ -6,7 +6,7 @@
 #include <thread>
 
 namespace warplens::runtime {
-namespace {
+namespace capture_test {
 
 class Capturing : public DriverProgram {
 protected:
@@ -257,5 +257,5 @@ TEST_F(Capturing, EventsDoNotCrossItsBorder) {
   cuGraphDestroy(graph);
 }
 
-} // namespace
+} // namespace capture_test
 } // namespace warplens::runtime

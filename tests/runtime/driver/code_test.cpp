@@ -11,7 +11,7 @@
 extern "C" int cuGraphicsMapResources();
 
 namespace warplens::runtime {
-namespace {
+namespace code_test {
 
 using Code = DriverProgram;
 
@@ -253,5 +253,5 @@ TEST_F(Code, WhatIsMissingSaysSo) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "warplens: cuGraphicsMapResources is not supported\n") << "once";
 }
 
-} // namespace
+} // namespace code_test
 } // namespace warplens::runtime

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace contexts_test {
 
 const std::string kHardware = WARPLENS_SOURCE_DIR "/tests/data/hardware/";
 
@@ -157,4 +157,4 @@ TEST(Exports, AreThoseOfTheHeaders) {
         << version;
 }
 
-} // namespace
+} // namespace contexts_test

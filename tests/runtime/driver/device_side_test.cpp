@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace warplens::runtime {
-namespace {
+namespace device_side_test {
 
 /// parent(data): launches child(data + block, block) for each of its blocks. child(data, block): *data += 10 + block.
 const std::string kDeviceSide = R"(
@@ -215,5 +215,5 @@ TEST_F(ConditionalNodes, RefuseWhatCannotBe) {
   EXPECT_EQ(adding(handle_, CU_GRAPH_COND_TYPE_IF, 1), CUDA_SUCCESS);
 }
 
-} // namespace
+} // namespace device_side_test
 } // namespace warplens::runtime

@@ -8,7 +8,7 @@
 #include <numeric>
 
 namespace warplens::runtime {
-namespace {
+namespace driver_test {
 
 TEST_F(DriverProgram, RunsAKernel) {
   const CUfunction scale = function("scale");
@@ -171,5 +171,5 @@ TEST(Driver, GivesTheAddressesOfItsFunctions) {
   EXPECT_EQ(cuGetProcAddress("cuMakeCoffee", &function, 13000, 0), CUDA_ERROR_NOT_FOUND);
 }
 
-} // namespace
+} // namespace driver_test
 } // namespace warplens::runtime

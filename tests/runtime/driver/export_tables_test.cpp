@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace {
+namespace export_tables_test {
 
 CUuuid id_of(const unsigned char (&bytes)[16]) {
   CUuuid id;
@@ -31,4 +31,4 @@ TEST(ExportTables, WhoBringsNvidiasRuntimeIsTold) {
   EXPECT_EQ(cuGetExportTable(&table, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
-} // namespace
+} // namespace export_tables_test

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace warplens::runtime {
-namespace {
+namespace graph_test {
 
 class Graphs : public DriverProgram {
 protected:
@@ -254,5 +254,5 @@ TEST_F(Graphs, MemoryOfAGraphIsThereFromLaunchToFree) {
   cuGraphDestroy(second);
 }
 
-} // namespace
+} // namespace graph_test
 } // namespace warplens::runtime

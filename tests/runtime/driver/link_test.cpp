@@ -7,7 +7,7 @@
 #include <string>
 
 namespace warplens::runtime {
-namespace {
+namespace link_test {
 
 constexpr char kCaller[] = R"(
 .version 7.8
@@ -133,5 +133,5 @@ TEST_F(Linking, WhatCannotBeLinked) {
   EXPECT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
 }
 
-} // namespace
+} // namespace link_test
 } // namespace warplens::runtime

@@ -6,7 +6,7 @@
 #include <numeric>
 
 namespace warplens::runtime {
-namespace {
+namespace memory_test {
 
 using Memory = DriverProgram;
 
@@ -188,5 +188,5 @@ TEST_F(Memory, MoreThanThereIs) {
   cuMemFree_v2(address);
 }
 
-} // namespace
+} // namespace memory_test
 } // namespace warplens::runtime

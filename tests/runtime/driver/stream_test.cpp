@@ -9,7 +9,7 @@
 #include <thread>
 
 namespace warplens::runtime {
-namespace {
+namespace stream_test {
 
 /// Host memory that kernels access: a flag that they wait for, and their answer.
 class Streams : public DriverProgram {
@@ -199,5 +199,5 @@ TEST_F(Streams, AChildOfForkIsNotInitialised) {
   EXPECT_EQ(status, 0);
 }
 
-} // namespace
+} // namespace stream_test
 } // namespace warplens::runtime

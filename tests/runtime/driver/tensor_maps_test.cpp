@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-namespace {
+namespace tensor_maps_test {
 
 std::string output_of(const std::string& command) {
   std::string text;
@@ -39,4 +39,4 @@ TEST(TensorMaps, AsAnH200sDriverMakesThem) {
   EXPECT_EQ(crashes, 2);
 }
 
-} // namespace
+} // namespace tensor_maps_test

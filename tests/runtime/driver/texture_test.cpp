@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace warplens::runtime {
-namespace {
+namespace texture_test {
 
 /// Kernels NAME(texture, out, x, y, z), one thread: each reads the texture in a different way and stores four words.
 std::string program() {
@@ -362,5 +362,5 @@ TEST_F(Textures, ArraysThatCannotBe) {
   EXPECT_EQ(cuArrayDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
-} // namespace
+} // namespace texture_test
 } // namespace warplens::runtime

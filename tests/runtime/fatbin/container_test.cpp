@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace warplens::fatbin {
-namespace {
+namespace container_test {
 
 std::string first_error(const Diagnostics& errors) { return errors.list().at(0).message; }
 
@@ -105,5 +105,5 @@ TEST(Container, RefusesDataThatDoNotDecompress) {
   }
 }
 
-} // namespace
+} // namespace container_test
 } // namespace warplens::fatbin

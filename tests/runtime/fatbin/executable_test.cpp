@@ -13,7 +13,7 @@
 #include <array>
 
 namespace warplens::fatbin {
-namespace {
+namespace executable_test {
 
 TEST(Executable, FindsTheContainers) {
   for (const char* file : {"object.elf", "relocatable_object.elf"}) {
@@ -75,5 +75,5 @@ TEST(Executable, RefusesWhatIsNoElfOrCut) {
   EXPECT_FALSE(containers_in(bytes));
 }
 
-} // namespace
+} // namespace executable_test
 } // namespace warplens::fatbin

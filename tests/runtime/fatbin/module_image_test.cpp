@@ -8,7 +8,7 @@
 #include <array>
 
 namespace warplens::fatbin {
-namespace {
+namespace module_image_test {
 
 constexpr model::ComputeCapability kHopper{9, 0};
 
@@ -161,5 +161,5 @@ TEST(LoadCode, PartsWithoutPtx) {
             0U);
 }
 
-} // namespace
+} // namespace module_image_test
 } // namespace warplens::fatbin

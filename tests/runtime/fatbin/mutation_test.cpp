@@ -9,7 +9,7 @@
 #include <random>
 
 namespace warplens::fatbin {
-namespace {
+namespace mutation_test {
 
 constexpr int kRounds = 1500;
 
@@ -63,5 +63,5 @@ TEST(Damaged, Executables) {
   EXPECT_GT(found, 100);
 }
 
-} // namespace
+} // namespace mutation_test
 } // namespace warplens::fatbin
