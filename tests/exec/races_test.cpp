@@ -68,8 +68,9 @@ TEST(RaceShadow, QuartersKeepTheLanes) {
 
 TEST(RaceShadow, ALineTakesAtMostSixteenBytesForEachOfItsBytes) {
   const auto records = [](Records::Limits most) { return (most.reads + most.writes) * sizeof(Record); };
-  EXPECT_LE(sizeof(Line) + records(Records::kOfWords) + 2 * 32 * sizeof(Cell), 16 * kLineBytes);
-  EXPECT_LE(sizeof(Line) + 4 * (sizeof(Line) + records(Records::kOfBytes)), 16 * kLineBytes);
+  constexpr std::size_t line = sizeof(Line) + sizeof(History);
+  EXPECT_LE(line + records(Records::kOfWords) + 2 * 32 * sizeof(Cell), 16 * kLineBytes);
+  EXPECT_LE(sizeof(Line) + 4 * (line + records(Records::kOfBytes)), 16 * kLineBytes);
 }
 
 TEST(RaceShadow, CellsKeepTheLanes) {
@@ -113,12 +114,14 @@ TEST(RaceShadow, ForgetsNoMoreThanTheBytes) {
     all.time = 1;
     all.granules = ~0u;
     all.lanes = 2;
-    line.writes.add(all, 4, shadow.pool());
-    line.writes.set_cell(9, Cell{}, shadow.pool());
+    History& history = line.remember_all(false, Records::kOfWords, shadow.pool());
+    history.writes.add(all, 4, shadow.pool());
+    history.writes.set_cell(9, Cell{}, shadow.pool());
     if (fine) line.refine(shadow.pool());
     shadow.forget(256 + 32, 64);
     const auto covers = [&](std::uint32_t word) {
-      return fine ? (*line.fine)[word / 8].writes.covers(0xfu << word % 8 * 4) : line.writes.covers(1u << word);
+      return fine ? (*line.fine)[word / 8].history->writes.covers(0xfu << word % 8 * 4)
+                  : line.history->writes.covers(1u << word);
     };
     for (std::uint32_t word = 0; word < 32; ++word) EXPECT_EQ(covers(word), word < 8 || word >= 24) << word;
   }

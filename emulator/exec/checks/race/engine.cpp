@@ -90,6 +90,7 @@ Memory* Engine::shared(std::uint64_t cta) {
 
 void Engine::access(Block& block, std::uint32_t warp, const Touch& touch, Memory& memory, const Values& values) {
   const Meaning& meaning = meanings_[touch.instruction];
+  WarpState& state = block.warp(warp);
   // 9.7.9.25: asynchronous reductions are .relaxed.gpu
   const Scope scope = meaning.strong                                                ? meaning.scope
                       : meaning.asynchronous && touch.kind == AccessKind::reduction ? Scope::gpu
@@ -97,28 +98,35 @@ void Engine::access(Block& block, std::uint32_t warp, const Touch& touch, Memory
   // The time of a warp goes on when it synchronises. Where the lanes of one instruction may meet each other, or those
   // of the one before in lockstep, it is a new one; so it is for strong operations, which observe those before them.
   const bool one_sequence = touch.offsets == nullptr && touch.lanes.stride[0] == touch.lanes.stride[1];
-  if (grid_.lockstep || scope != Scope::none || (touch.kind != AccessKind::load && !one_sequence))
-    block.warp(warp).epoch = ++now_;
+  if (grid_.lockstep || scope != Scope::none || (touch.kind != AccessKind::load && !one_sequence)) state.epoch = ++now_;
   const auto size = static_cast<std::uint32_t>(std::countr_zero(std::max<unsigned>(1, meaning.element_bytes)));
   Record record;
-  record.time = std::max(block.warp(warp).epoch, begin_ + 1);
+  record.time = std::max(state.epoch, begin_ + 1);
   record.warp = block.first_warp() + warp;
   record.what = Record::describe(touch.instruction, touch.kind, scope, size);
-  if (meaning.asynchronous) record.what |= Record::kAsynchronous;
-  if (meaning.asynchronous && meaning.step != Step::completing_copy)
-    for (const int lane : EachLane(touch.mask)) {
-      LaneCopies& copies = block.copies(warp, lane);
-      Time& open = meaning.step == Step::bulk_copy ? copies.bulk.open : copies.each.open;
-      open = std::min(open, record.time);
-    }
-  const Time known = std::max(block.warp(warp).block.time, begin_);
+  if (meaning.asynchronous) [[unlikely]] {
+    record.what |= Record::kAsynchronous;
+    open_copies(block, warp, touch.mask, meaning, record.time);
+  }
+  const Time known = std::max(state.block.time, begin_);
   const bool of_block = local_ && memory.space == isa::Space::shared; // barriers of the block order all accesses
   const Current at{block, warp, touch, memory, values, known, of_block ? std::max(known, memory.since) : memory.since};
   pieces(at, record);
-  if (!meaning.asynchronous && meaning.step == Step::none) synchronise(at, meaning);
+  const bool may_release = meaning.strong || (touch.kind != AccessKind::load && !memory.locations.empty());
+  if (may_release && !meaning.asynchronous && meaning.step == Step::none) synchronise(at, meaning);
 }
 
-void Engine::pieces(const Current& at, Record record) {
+// What follows in the open group of these lanes.
+void Engine::open_copies(Block& block, std::uint32_t warp, Mask lanes, const Meaning& meaning, Time time) {
+  if (meaning.step == Step::completing_copy) return;
+  for (const int lane : EachLane(lanes)) {
+    LaneCopies& copies = block.copies(warp, lane);
+    Time& open = meaning.step == Step::bulk_copy ? copies.bulk.open : copies.each.open;
+    open = std::min(open, time);
+  }
+}
+
+void Engine::pieces(const Current& at, Record& record) {
   const Touch& t = at.touch;
   const Mask first = t.mask & -t.mask;
   if (t.run != 0) {
@@ -135,15 +143,19 @@ void Engine::pieces(const Current& at, Record record) {
     return sequence(at, record, base, stride[0], lower);
   }
   const std::uint64_t second = base + static_cast<std::uint64_t>(half - 16 * stride[1]);
+  Record other = record;
   if (lower != 0) sequence(at, record, base, stride[0], lower);
-  if (upper != 0) sequence(at, record, second, stride[1], upper << 16);
+  if (upper != 0) sequence(at, other, second, stride[1], upper << 16);
 }
 
 // Lanes in a row that share an address are one record.
-void Engine::scattered(const Current& at, Record record) {
+void Engine::scattered(const Current& at, Record& record) {
   const Touch& t = at.touch;
   const std::uint64_t base = t.lanes.base;
   const auto of_lane = [&](Mask left) { return base + static_cast<std::uint64_t>(t.offsets[__builtin_ctz(left)]); };
+  if (at.memory.space == isa::Space::global)
+    for (Mask left = t.mask; left != 0; left &= left - 1)
+      __builtin_prefetch(&at.memory.shadow.line(of_lane(left)), 1);
   for (Mask left = t.mask; left != 0;) {
     const std::uint64_t address = of_lane(left);
     record.lanes = left & -left;
@@ -155,7 +167,7 @@ void Engine::scattered(const Current& at, Record record) {
 }
 
 // Lanes at equal distances.
-void Engine::sequence(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes) {
+void Engine::sequence(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes) {
   const std::uint32_t size = at.touch.lane_bytes;
   const auto of_lane = [&](int lane) { return base + static_cast<std::uint64_t>(lane * stride); };
   const std::int64_t step = stride < 0 ? -stride : stride;
@@ -165,13 +177,7 @@ void Engine::sequence(const Current& at, Record record, std::uint64_t base, std:
     return range(at, record, of_lane(__builtin_ctz(lanes)), size);
   }
   if (step < size || step >= kLineBytes || size > kLineBytes || (base & (size - 1)) != 0) {
-    const bool mirrored = record.mirrored();
-    record.what &= ~Record::kMirrored;
-    for (const int lane : EachLane(lanes)) {
-      record.lanes = Mask{mirrored ? 0x10001u : 1u} << lane;
-      range(at, record, of_lane(lane), size);
-    }
-    return;
+    return this->lanes(at, record, base, stride, lanes);
   }
   record.what |= Record::kSequence;
   const bool whole = ((base | static_cast<std::uint64_t>(step) | size) & (kWord - 1)) == 0;
@@ -198,8 +204,35 @@ void Engine::sequence(const Current& at, Record record, std::uint64_t base, std:
   flush();
 }
 
+// Lanes one by one. Where they are in different lines, what is known of these may not be in the caches.
+void Engine::lanes(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes) {
+  const std::uint32_t size = at.touch.lane_bytes;
+  const std::uint32_t each = record.mirrored() ? 0x10001u : 1u;
+  record.what &= ~Record::kMirrored;
+  const auto of_lane = [&](int lane) { return base + static_cast<std::uint64_t>(lane * stride); };
+  const bool apart = std::uint64_t{kLineBytes} <= static_cast<std::uint64_t>(stride < 0 ? -stride : stride);
+  if (!apart || size > kLineBytes || size % kWord != 0 || (base & (size - 1)) != 0) {
+    for (const int lane : EachLane(lanes)) {
+      record.lanes = each << lane;
+      range(at, record, of_lane(lane), size);
+    }
+    return;
+  }
+  std::array<Line*, kWarpSize> lines;
+  for (const int lane : EachLane(lanes)) {
+    lines[static_cast<std::size_t>(lane)] = &at.memory.shadow.line(of_lane(lane));
+    __builtin_prefetch(lines[static_cast<std::size_t>(lane)], 1);
+  }
+  for (const int lane : EachLane(lanes)) {
+    const std::uint64_t address = of_lane(lane), line = address & ~std::uint64_t{kLineBytes - 1};
+    record.lanes = each << lane;
+    record.granules = bits(static_cast<std::uint32_t>(address - line) / kWord, size / kWord);
+    words(at, *lines[static_cast<std::size_t>(lane)], record, line);
+  }
+}
+
 // Words of lanes without gaps between the lanes: in each line, every n-th word, or the first few of every n.
-void Engine::rows(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes) {
+void Engine::rows(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes) {
   const int first = __builtin_ctz(lanes), last = 31 - __builtin_clz(lanes);
   const std::uint32_t size = at.touch.lane_bytes, step = static_cast<std::uint32_t>(stride < 0 ? -stride : stride);
   const std::uint64_t low = base + static_cast<std::uint64_t>((stride > 0 ? first : last) * stride),
@@ -220,7 +253,7 @@ void Engine::rows(const Current& at, Record record, std::uint64_t base, std::int
 }
 
 // All lanes of the record access all these bytes.
-void Engine::range(const Current& at, Record record, std::uint64_t address, std::uint64_t size) {
+void Engine::range(const Current& at, Record& record, std::uint64_t address, std::uint64_t size) {
   const bool whole = ((address | size) & (kWord - 1)) == 0;
   const std::uint64_t end = address + size, only = address & ~std::uint64_t{kLineBytes - 1};
   if (whole && end <= only + kLineBytes) {
@@ -245,13 +278,17 @@ void Engine::range(const Current& at, Record record, std::uint64_t address, std:
   }
 }
 
-void Engine::words(const Current& at, const Record& record, std::uint64_t line) {
-  Line& l = at.memory.shadow.line(line);
-  if (!l.fine) return visit(at, l, record, line, kWord);
+void Engine::words(const Current& at, const Record& record, std::uint64_t address) {
+  words(at, at.memory.shadow.line(address), record, address);
+}
+
+void Engine::words(const Current& at, Line& line, const Record& record, std::uint64_t address) {
+  if (line.fine == nullptr) [[likely]]
+    return visit(at, line, record, address, kWord);
   for (int quarter = 0; quarter < 4; ++quarter)
     if (const Record part = quartered(record, quarter); part.granules != 0)
-      visit(at, (*l.fine)[static_cast<std::size_t>(quarter)], part,
-            line + static_cast<std::uint64_t>(quarter) * kFineBytes, 1);
+      visit(at, (*line.fine)[static_cast<std::size_t>(quarter)], part,
+            address + static_cast<std::uint64_t>(quarter) * kFineBytes, 1);
 }
 
 void Engine::bytes(const Current& at, Record record, std::uint64_t line, const std::array<std::uint32_t, 4>& found) {
@@ -269,30 +306,60 @@ void Engine::bytes(const Current& at, Record record, std::uint64_t line, const s
   }
 }
 
-void Engine::visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule) {
+// Whether the access leaves the line without a history: nothing races with it, and it needs no place of its own.
+bool Engine::simple(const Current& at, Line& line, const Record& record, std::uint32_t granule) const {
+  if (record.strong() || record.asynchronous()) return false;
+  if (line.write.time <= at.ordered) line.write.granules = 0;
+  if (line.read.time <= at.ordered) line.read.granules = 0;
   const bool writes = record.writes();
-  line.writes.forget(at.ordered);
-  line.reads.forget(at.ordered);
-  const bool with_writes = line.writes.covers(record.granules) && !line.writes.morally_strong(record);
-  const bool with_reads = writes && line.reads.covers(record.granules);
-  if (!with_writes && !with_reads && record.access() != AccessKind::atomic &&
-      (writes ? line.writes : line.reads).drops(record.granules, at.known))
-    return (writes ? line.writes : line.reads).lose(record);
-  if (with_writes) compare(at, line, line.writes, record, address, granule);
-  if (with_reads) compare(at, line, line.reads, record, address, granule);
-  remember(at, line, record, granule);
+  const auto ordered = [&](const Record& old) {
+    const std::uint32_t common = old.granules & record.granules;
+    return common == 0 || in_known_order(at, old) || unordered(at, old, record, common, granule) == 0;
+  };
+  if (!ordered(line.write) || (writes && !ordered(line.read))) return false;
+  if (writes) { // it stands for those before
+    line.write.granules &= ~record.granules;
+    line.read.granules &= ~record.granules;
+  }
+  Record& mine = writes ? line.write : line.read;
+  if (mine.granules != 0 && !joins(record, mine)) return false;
+  const std::uint32_t others = mine.granules;
+  mine = record;
+  mine.granules |= others;
+  return true;
+}
+
+void Engine::visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule) {
+  if (line.history == nullptr) {
+    if (simple(at, line, record, granule)) return;
+    const bool words = granule == kWord;
+    line.remember_all(words && Cell::of(record), words ? Records::kOfWords : Records::kOfBytes,
+                      at.memory.shadow.pool());
+  }
+  History& history = *line.history;
+  const bool writes = record.writes();
+  Records& mine = writes ? history.writes : history.reads;
+  history.writes.forget(at.ordered);
+  history.reads.forget(at.ordered);
+  const bool with_writes = history.writes.covers(record.granules) && !history.writes.morally_strong(record);
+  const bool with_reads = writes && history.reads.covers(record.granules);
+  if (!with_writes && !with_reads && record.access() != AccessKind::atomic && mine.drops(record.granules, at.known))
+    return mine.lose(record);
+  if (with_writes) compare(at, history, history.writes, record, address, granule);
+  if (with_reads) compare(at, history, history.reads, record, address, granule);
+  remember(at, mine, record, granule);
 }
 
 // Reports what races with the record, and forgets what it stands for from now on: at the end, because each access is
 // judged in the light of the others.
-void Engine::compare(const Current& at, Line& line, Records& list, const Record& record, std::uint64_t address,
+void Engine::compare(const Current& at, History& history, Records& list, const Record& record, std::uint64_t address,
                      std::uint32_t granule) {
   std::array<std::uint32_t, Records::kOfWords.reads> left; // of each record
   std::uint32_t dropped = 0;
   std::size_t n = 0;
   for (const Record& old : list) {
     const bool meets = (old.granules & record.granules) != 0;
-    left[n] = meets ? old.granules & ~judge(at, line, old, record, address, granule) : old.granules;
+    left[n] = meets ? old.granules & ~judge(at, history, old, record, address, granule) : old.granules;
     dropped |= left[n++] ^ old.granules;
   }
   std::uint32_t gone = 0;
@@ -300,7 +367,7 @@ void Engine::compare(const Current& at, Line& line, Records& list, const Record&
     const Cell& first = list.cell(__builtin_ctz(rest));
     std::uint32_t same = 0;
     for (; rest != 0 && list.cell(__builtin_ctz(rest)) == first; rest &= rest - 1) same |= rest & -rest;
-    gone |= judge(at, line, first.record(same), record, address, granule);
+    gone |= judge(at, history, first.record(same), record, address, granule);
   }
   if (gone != 0) list.drop_cells(gone);
   if (dropped == 0) return;
@@ -313,32 +380,38 @@ void Engine::compare(const Current& at, Line& line, Records& list, const Record&
   if (some_empty) list.remove_if([](const Record& r) { return r.granules == 0; });
 }
 
+// Most often a barrier of the block has ordered them.
+bool Engine::in_known_order(const Current& at, const Record& old) const {
+  return old.time <= at.known && old.time > begin_ && !old.asynchronous() && at.block.holds(old.warp);
+}
+
 // Returns the granules for which the record stands from now on.
-std::uint32_t Engine::judge(const Current& at, Line& line, const Record& old, const Record& record,
+std::uint32_t Engine::judge(const Current& at, History& history, const Record& old, const Record& record,
                             std::uint64_t address, std::uint32_t granule) {
   const std::uint32_t common = old.granules & record.granules;
   if (record.scope() >= Scope::gpu && old.scope() >= Scope::gpu && old.size() == record.size())
     return 0; // morally strong
-  // Most often a barrier of the block has ordered them.
-  const bool ordered = old.time <= at.known && old.time > begin_ && !old.asynchronous() && at.block.holds(old.warp);
-  std::uint32_t racing = ordered ? 0 : unordered(at, old, record, common, granule);
-  if (racing != 0 && !morally_strong(old, record)) racing = report_all(at, line, old, record, racing, address, granule);
+  std::uint32_t racing = in_known_order(at, old) ? 0 : unordered(at, old, record, common, granule);
+  if (racing != 0 && !morally_strong(old, record)) racing = report_all(at, history, old, record, racing, address, granule);
   return dominates(record, old) ? common & ~racing : 0;
 }
 
-// The newer of two accesses by the same lanes stands for both. Where there are too many, some are forgotten: a race may
-// be missed, none is invented.
-void Engine::remember(const Current& at, Line& line, const Record& record, std::uint32_t granule) {
+// Whether one record has place for both: the newer of two accesses by the same lanes stands for both.
+bool Engine::joins(const Record& record, const Record& old) const {
+  constexpr std::uint32_t kStrength = ~(Record::kMostInstructions - 1); // all but the instruction
+  if (old.warp != record.warp || old.lanes != record.lanes) return false;
+  if (((old.what ^ record.what) & kStrength) != 0 || old.time <= begin_ || old.asynchronous()) return false;
+  const bool whole = (old.granules & ~record.granules) == 0;
+  return whole || (old.time == record.time && old.what == record.what);
+}
+
+// Where there are too many accesses, some are forgotten: a race may be missed, none is invented.
+void Engine::remember(const Current& at, Records& list, const Record& record, std::uint32_t granule) {
   const bool writes = record.writes();
-  Records& list = writes ? line.writes : line.reads;
   if (granule == kWord && !list.empty())
     if (const std::optional<Cell> cell = Cell::of(record)) return remember_cell(at, list, record, *cell);
-  constexpr std::uint32_t kStrength = ~(Record::kMostInstructions - 1); // all but the instruction
   const auto stands_for = [&](Record& old) {
-    if (old.warp != record.warp || old.lanes != record.lanes) return false;
-    if (((old.what ^ record.what) & kStrength) != 0 || old.time <= begin_ || old.asynchronous()) return false;
-    const bool whole = (old.granules & ~record.granules) == 0;
-    if (!whole && (old.time != record.time || old.what != record.what)) return false;
+    if (!joins(record, old)) return false;
     const std::uint32_t granules = old.granules | record.granules;
     if (!writes) list.lose(old);
     old = record;
@@ -348,12 +421,12 @@ void Engine::remember(const Current& at, Line& line, const Record& record, std::
   };
   const Records::Limits limits = granule == kWord ? Records::kOfWords : Records::kOfBytes;
   const std::size_t most = writes ? limits.writes : limits.reads, size = list.size();
+  const auto slot = [&] { return most / 2 + Records::hash(record) % (most / 2); };
   Record* const records = list.begin();
   std::uint8_t& next = list.next();
   if (next != 0 && next <= size && stands_for(records[next - 1])) return;
   // A full list is a table by hash in its second half; its first half keeps the oldest records.
-  const std::size_t slot = most / 2 + Records::hash(record) % (most / 2);
-  if (size >= most && stands_for(records[slot])) return;
+  if (size >= most && stands_for(records[slot()])) return;
   // Weak stores have replaced those before in compare(). Loops visit the records in the same order each time.
   if (size < most && (!writes || record.strong()) && list.may_have_like(record))
     for (std::size_t n = 0, i = next < size ? next : 0; n < size; ++n, i = i + 1 < size ? i + 1 : 0)
@@ -363,8 +436,8 @@ void Engine::remember(const Current& at, Line& line, const Record& record, std::
       }
   if (size >= most && !list.skips_purge()) purge(at, list, record);
   if (list.size() >= most) {
-    if (!writes) list.lose(records[slot]);
-    return list.replace(slot, record);
+    if (!writes) list.lose(records[slot()]);
+    return list.replace(slot(), record);
   }
   list.add(record, most, at.memory.shadow.pool());
   next = static_cast<std::uint8_t>(list.size());

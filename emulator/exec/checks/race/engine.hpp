@@ -117,30 +117,36 @@ private:
     Time known;   ///< the last barrier of the block, or the begin of the launch
     Time ordered; ///< accesses until then need not be looked at any more
   };
-  void pieces(const Current& at, Record record);
-  void sequence(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes);
-  void rows(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes);
-  void scattered(const Current& at, Record record);
-  void range(const Current& at, Record record, std::uint64_t address, std::uint64_t bytes);
-  void words(const Current& at, const Record& record, std::uint64_t line);
+  void open_copies(Block& block, std::uint32_t warp, Mask lanes, const Meaning& meaning, Time time);
+  void pieces(const Current& at, Record& record);
+  void sequence(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes);
+  void lanes(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes);
+  void rows(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes);
+  void scattered(const Current& at, Record& record);
+  void range(const Current& at, Record& record, std::uint64_t address, std::uint64_t bytes);
+  void words(const Current& at, const Record& record, std::uint64_t address);
+  void words(const Current& at, Line& line, const Record& record, std::uint64_t address);
   void bytes(const Current& at, Record record, std::uint64_t line, const std::array<std::uint32_t, 4>& bytes);
   void visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule);
-  void compare(const Current& at, Line& line, Records& list, const Record& record, std::uint64_t address,
+  bool simple(const Current& at, Line& line, const Record& record, std::uint32_t granule) const;
+  void compare(const Current& at, History& history, Records& list, const Record& record, std::uint64_t address,
                std::uint32_t granule);
-  std::uint32_t judge(const Current& at, Line& line, const Record& old, const Record& record, std::uint64_t address,
-                      std::uint32_t granule);
-  void remember(const Current& at, Line& line, const Record& record, std::uint32_t granule);
+  std::uint32_t judge(const Current& at, History& history, const Record& old, const Record& record,
+                      std::uint64_t address, std::uint32_t granule);
+  void remember(const Current& at, Records& list, const Record& record, std::uint32_t granule);
   void remember_cell(const Current& at, Records& list, const Record& record, const Cell& cell);
   void purge(const Current& at, Records& list, const Record& record) const;
+  [[nodiscard]] bool joins(const Record& record, const Record& old) const;
+  [[nodiscard]] bool in_known_order(const Current& at, const Record& old) const;
   [[nodiscard]] bool settled(const Current& at, const Record& old) const;
   [[nodiscard]] std::uint32_t unordered(const Current& at, const Record& old, const Record& record,
                                         std::uint32_t common, std::uint32_t granule) const;
   [[nodiscard]] bool in_order(const Current& at, const Record& old, Mask first, Mask second) const;
-  [[nodiscard]] Mask observed(const Current& at, Line& line, const Record& old, const Record& record, int granule,
+  [[nodiscard]] Mask observed(const Current& at, History& history, const Record& old, const Record& record, int granule,
                               std::uint32_t granule_bytes) const;
   [[nodiscard]] bool morally_strong(const Record& old, const Record& record) const;
   [[nodiscard]] Distance distance(std::uint64_t cta, std::uint64_t other) const;
-  std::uint32_t report_all(const Current& at, Line& line, const Record& old, const Record& record,
+  std::uint32_t report_all(const Current& at, History& history, const Record& old, const Record& record,
                            std::uint32_t granules, std::uint64_t address, std::uint32_t granule);
   void report(const Current& at, const Record& old, const Record& record, std::uint32_t granules, std::uint64_t address,
               std::uint32_t granule);
