@@ -71,6 +71,8 @@ Block& Engine::begin(std::uint64_t cta) {
   shared.mbarriers.clear();
   shared.space = isa::Space::shared;
   shared.cta = cta;
+  shared.reads.clear();
+  shared.last_write = 0;
   shared.since = now_++;
   for (std::uint32_t warp = 0; warp < warps_; ++warp) running->threads.warp(warp).epoch = now_;
   return (blocks_[cta] = std::move(running))->threads;
@@ -99,21 +101,69 @@ void Engine::access(Block& block, std::uint32_t warp, const Touch& touch, Memory
   // of the one before in lockstep, it is a new one; so it is for strong operations, which observe those before them.
   const bool one_sequence = touch.offsets == nullptr && touch.lanes.stride[0] == touch.lanes.stride[1];
   if (grid_.lockstep || scope != Scope::none || (touch.kind != AccessKind::load && !one_sequence)) state.epoch = ++now_;
-  const auto size = static_cast<std::uint32_t>(std::countr_zero(std::max<unsigned>(1, meaning.element_bytes)));
-  Record record;
-  record.time = std::max(state.epoch, begin_ + 1);
-  record.warp = block.first_warp() + warp;
-  record.what = Record::describe(touch.instruction, touch.kind, scope, size);
-  if (meaning.asynchronous) [[unlikely]] {
-    record.what |= Record::kAsynchronous;
-    open_copies(block, warp, touch.mask, meaning, record.time);
-  }
+  const Time time = std::max(state.epoch, begin_ + 1);
   const Time known = std::max(state.block.time, begin_);
   const bool of_block = local_ && memory.space == isa::Space::shared; // barriers of the block order all accesses
   const Current at{block, warp, touch, memory, values, known, of_block ? std::max(known, memory.since) : memory.since};
+  if (of_block) {
+    if (!memory.reads.empty() && memory.last_read <= at.ordered) { // what follows comes after all of them
+      spared_ += memory.reads.size();
+      memory.reads.clear();
+    }
+    if (scope == Scope::none && may_defer(at, meaning)) return defer(at, time);
+    if (!memory.reads.empty()) catch_up(at);
+    if (touch.kind != AccessKind::load || meaning.asynchronous)
+      memory.last_write = meaning.asynchronous ? ~Time{0} : std::max(memory.last_write, time);
+  }
+  Record record = record_of(at, meaning, scope, time);
+  if (meaning.asynchronous) [[unlikely]] {
+    record.what |= Record::kAsynchronous;
+    open_copies(block, warp, touch.mask, meaning, time);
+  }
   pieces(at, record);
   const bool may_release = meaning.strong || (touch.kind != AccessKind::load && !memory.locations.empty());
   if (may_release && !meaning.asynchronous && meaning.step == Step::none) synchronise(at, meaning);
+}
+
+Record Engine::record_of(const Current& at, const Meaning& meaning, Scope scope, Time time) const {
+  const auto size = static_cast<std::uint32_t>(std::countr_zero(std::max<unsigned>(1, meaning.element_bytes)));
+  Record record;
+  record.time = time;
+  record.warp = at.block.first_warp() + at.warp;
+  record.what = Record::describe(at.touch.instruction, at.touch.kind, scope, size);
+  return record;
+}
+
+// Whether only a later write can race with this read of the block's own memory: then it is enough to note it. Barriers
+// often spare the way into the shadow altogether. Where they do not, in this launch, nothing is deferred any more.
+bool Engine::may_defer(const Current& at, const Meaning& meaning) const {
+  constexpr std::size_t kMost = 4096, kPatience = 1024;
+  const Touch& t = at.touch;
+  return t.kind == AccessKind::load && t.offsets == nullptr && t.run == 0 && !meaning.asynchronous &&
+         !grid_.lockstep && at.memory.last_write <= at.ordered && at.memory.reads.size() < kMost &&
+         caught_up_ <= spared_ + kPatience;
+}
+
+void Engine::defer(const Current& at, Time time) {
+  const Touch& t = at.touch;
+  at.memory.reads.push_back({t.instruction, t.lane_bytes, at.warp, t.mask, time, t.lanes});
+  at.memory.last_read = std::max(at.memory.last_read, time);
+}
+
+// The reads come into the shadow, as if they happened now. There were no writes since.
+void Engine::catch_up(const Current& at) {
+  caught_up_ += at.memory.reads.size();
+  for (const DeferredRead& read : at.memory.reads) {
+    const Touch touch{.instruction = read.instruction,
+                      .kind = AccessKind::load,
+                      .lane_bytes = read.lane_bytes,
+                      .mask = read.mask,
+                      .lanes = read.lanes};
+    const Current then{at.block, read.warp, touch, at.memory, at.values, at.known, at.ordered};
+    Record record = record_of(then, meanings_[read.instruction], Scope::none, read.time);
+    pieces(then, record);
+  }
+  at.memory.reads.clear();
 }
 
 // What follows in the open group of these lanes.
@@ -246,7 +296,9 @@ void Engine::rows(const Current& at, Record& record, std::uint64_t base, std::in
     if (from < to) {
       record.lanes = Record::pack(static_cast<int>(static_cast<std::int64_t>(base - line)), static_cast<int>(stride));
       record.granules = pattern << from / kWord & bits(0, to / kWord);
-      words(at, record, line);
+      Line& its = at.memory.shadow.line(line);
+      __builtin_prefetch(&its + 2, 1); // often the next warp's
+      words(at, its, record, line);
       next += std::uint64_t{(to - from + step - 1) / step} * step;
     }
   }

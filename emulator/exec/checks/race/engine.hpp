@@ -36,9 +36,20 @@ struct Phases {
   Clock current, complete;
 };
 
+/// A weak read of shared memory that is not yet in the shadow: Engine::may_defer().
+struct DeferredRead {
+  std::uint32_t instruction = 0, lane_bytes = 0, warp = 0;
+  Mask mask = 0;
+  Time time = 0;
+  HalfWarps lanes{};
+};
+
 /// Global memory, or the shared memory of a block.
 struct Memory {
   Shadow shadow;
+  std::vector<DeferredRead> reads;
+  Time last_read = 0;  ///< of those
+  Time last_write = 0; ///< of all writes since `since`; ~0: there are asynchronous copies
   std::unordered_map<std::uint64_t, Location> locations;
   std::unordered_map<std::uint64_t, Phases> mbarriers;
   isa::Space space = isa::Space::global;
@@ -117,6 +128,10 @@ private:
     Time known;   ///< the last barrier of the block, or the begin of the launch
     Time ordered; ///< accesses until then need not be looked at any more
   };
+  [[nodiscard]] Record record_of(const Current& at, const Meaning& meaning, Scope scope, Time time) const;
+  [[nodiscard]] bool may_defer(const Current& at, const Meaning& meaning) const;
+  void defer(const Current& at, Time time);
+  void catch_up(const Current& at);
   void open_copies(Block& block, std::uint32_t warp, Mask lanes, const Meaning& meaning, Time time);
   void pieces(const Current& at, Record& record);
   void sequence(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes);
@@ -173,6 +188,7 @@ private:
   std::unique_ptr<Running> spare_; ///< of a block that has ended: the next one uses its shadow again
   std::map<std::pair<std::uint64_t, std::uint32_t>, Clock> cluster_phases_; ///< by cluster, phase
   Races races_;
+  std::size_t spared_ = 0, caught_up_ = 0; ///< deferred reads that never came into the shadow, and those that did
 };
 
 } // namespace warplens::exec::race
