@@ -192,7 +192,8 @@ TEST(Races, AStoreAndALoadOfSharedMemory) {
 // Few reads and more than are kept until a write follows; after the barrier, they are forgotten.
 TEST(Races, AStoreAfterReadsOfSharedMemory) {
   for (const std::string times : {"2", "300"}) {
-    const std::string reads = kMirror + "mov.u32 %r13, 0;\nagain: ld.shared.u32 %r14, [%r11]; add.u32 %r13, %r13, 1;\n" +
+    const std::string reads = kMirror +
+                              "mov.u32 %r13, 0;\nagain: ld.shared.u32 %r14, [%r11]; add.u32 %r13, %r13, 1;\n" +
                               "setp.lt.u32 %p2, %r13, " + times + "; @%p2 bra again;\n",
                       half = "setp.lt.u32 %p1, %r1, 512; @%p1 ret;", store = "st.shared.u32 [%r10], %r1;",
                       barrier = "bar.sync 0;";

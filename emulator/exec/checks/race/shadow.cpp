@@ -62,6 +62,9 @@ Pool::Block Pool::new_block(std::size_t bytes) {
   if (before != 0) munmap(first, before);
   munmap(first + before + bytes, bytes - before);
   madvise(first + before, bytes, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE // where there is no huge page, all small ones at once: a fault for each would take longer
+  madvise(first + before, bytes, MADV_POPULATE_WRITE);
+#endif
   return Block(first + before, Return{bytes});
 }
 

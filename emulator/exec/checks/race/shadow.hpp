@@ -26,7 +26,7 @@
 
 namespace warplens::exec::race {
 
-constexpr std::uint32_t kLineBytes = 128, kFineBytes = 32;
+constexpr std::uint32_t kLineBytes = 128, kFineBytes = 32, kWord = 4;
 
 /// An access to granules of one line by the lanes of a warp.
 struct Record {
@@ -214,6 +214,8 @@ public:
     celled_ |= 1u << granule;
     full_ &= ~(1u << granule);
   }
+  /// Whether a cell of this word would be the first: nothing is known of it, and there are cells.
+  [[nodiscard]] bool has_free_cell(std::uint32_t word) const { return cells_ != nullptr && (celled_ & word) == 0; }
   void drop_cells(std::uint32_t granules) {
     celled_ &= ~granules;
     full_ &= ~granules;
