@@ -68,8 +68,9 @@ TEST(RaceShadow, QuartersKeepTheLanes) {
 
 TEST(RaceShadow, ALineTakesAtMostSixteenBytesForEachOfItsBytes) {
   const auto records = [](Records::Limits most) { return (most.reads + most.writes) * sizeof(Record); };
-  EXPECT_LE(sizeof(Line) + records(Records::kOfWords) + 2 * 32 * sizeof(Cell), 16 * kLineBytes);
-  EXPECT_LE(sizeof(Line) + 4 * (sizeof(Line) + records(Records::kOfBytes)), 16 * kLineBytes);
+  constexpr std::size_t line = sizeof(Line) + sizeof(History);
+  EXPECT_LE(line + records(Records::kOfWords) + 2 * 32 * sizeof(Cell), 16 * kLineBytes);
+  EXPECT_LE(sizeof(Line) + 4 * (line + records(Records::kOfBytes)), 16 * kLineBytes);
 }
 
 TEST(RaceShadow, CellsKeepTheLanes) {
@@ -113,12 +114,14 @@ TEST(RaceShadow, ForgetsNoMoreThanTheBytes) {
     all.time = 1;
     all.granules = ~0u;
     all.lanes = 2;
-    line.writes.add(all, 4, shadow.pool());
-    line.writes.set_cell(9, Cell{}, shadow.pool());
+    History& history = line.remember_all(false, Records::kOfWords, shadow.pool());
+    history.writes.add(all, 4, shadow.pool());
+    history.writes.set_cell(9, Cell{}, shadow.pool());
     if (fine) line.refine(shadow.pool());
     shadow.forget(256 + 32, 64);
     const auto covers = [&](std::uint32_t word) {
-      return fine ? (*line.fine)[word / 8].writes.covers(0xfu << word % 8 * 4) : line.writes.covers(1u << word);
+      return fine ? (*line.fine)[word / 8].history->writes.covers(0xfu << word % 8 * 4)
+                  : line.history->writes.covers(1u << word);
     };
     for (std::uint32_t word = 0; word < 32; ++word) EXPECT_EQ(covers(word), word < 8 || word >= 24) << word;
   }
@@ -146,7 +149,7 @@ struct Checked {
 Checked check(const std::string& body, std::uint32_t blocks, std::uint32_t threads, int sm = 90, unsigned workers = 1,
               bool same_values = true) {
   Emulated machine(kernel_of(body,
-                             ".shared .align 16 .b8 s[1024];\n"
+                             ".shared .align 16 .b8 s[4096];\n"
                              ".extern .func (.param .b64 p) malloc(.param .b64 n);\n"
                              ".extern .func free(.param .b64 p);\n",
                              sm),
@@ -184,6 +187,25 @@ TEST(Races, AStoreAndALoadOfSharedMemory) {
   EXPECT_NE(f.at.thread / 32, f.other->thread / 32);
   EXPECT_TRUE(
       check(kMirror + "st.shared.u32 [%r10], %r1; bar.sync 0; ld.shared.u32 %r13, [%r11];", 1, 64).findings.empty());
+}
+
+// Few reads and more than are kept until a write follows; after the barrier, they are forgotten.
+TEST(Races, AStoreAfterReadsOfSharedMemory) {
+  for (const std::string times : {"2", "300"}) {
+    const std::string reads = kMirror +
+                              "mov.u32 %r13, 0;\nagain: ld.shared.u32 %r14, [%r11]; add.u32 %r13, %r13, 1;\n" +
+                              "setp.lt.u32 %p2, %r13, " + times + "; @%p2 bra again;\n",
+                      half = "setp.lt.u32 %p1, %r1, 512; @%p1 ret;", store = "st.shared.u32 [%r10], %r1;",
+                      barrier = "bar.sync 0;";
+    const Checked racy = check(reads + half + store, 2, 1024);
+    ASSERT_EQ(racy.findings.size(), 1u);
+    const ToolFinding& f = racy.findings[0].first;
+    EXPECT_EQ(f.kind, ToolFinding::Kind::war);
+    EXPECT_EQ(f.at.thread + f.other->thread, 1023u);
+    EXPECT_EQ(racy.findings[0].count, 1024u) << "half of the threads of each block";
+    EXPECT_TRUE(check(reads + barrier + half + store, 2, 1024).findings.empty());
+    EXPECT_TRUE(check(reads + barrier + store + barrier + "ld.shared.u32 %r14, [%r11];", 2, 1024).findings.empty());
+  }
 }
 
 TEST(Races, WithinAWarpOnlyWhereThreadsAreIndependent) {

@@ -59,9 +59,9 @@ const std::map<std::string, std::set<std::string>>& kinds() {
       {"initcheck", {"uninitialized", "unused"}},
       {"synccheck",
        {"divergent_barrier", "divergent_aligned", "thread_count", "mask_without_caller", "exited_lanes", "masks_differ",
-        "lanes_missing", "inactive_source", "missing_wait", "missing_fence", "mbarrier_not_initialised",
-        "mbarrier_double_init", "mbarrier_count", "mbarrier_phase", "mbarrier_overwritten", "cluster_barrier",
-        "grid_sync"}},
+        "lanes_missing", "inactive_source", "missing_wait", "missing_fence", "group_wait", "group_fence",
+        "mbarrier_not_initialised", "mbarrier_double_init", "mbarrier_count", "mbarrier_phase", "mbarrier_overwritten",
+        "cluster_barrier", "grid_sync"}},
   };
   return list;
 }

@@ -109,23 +109,17 @@ std::vector<RaceCheck::InFlight> RaceCheck::in_flight(std::uint64_t begin, std::
                                                       const std::vector<std::size_t>& operations) {
   race::Timeline of_these{timeline_.operations, operations};
   std::vector<InFlight> list;
-  const auto look = [&](std::uint64_t address, race::Records& records, bool writes) {
-    records.visit([&](const race::Record& r) {
+  global_.shadow.each_line(begin, bytes, [&](std::uint64_t address, race::Line& line) {
+    if (address + race::kLineBytes <= begin || address >= begin + bytes) return;
+    const auto look = [&](const race::Record& r) {
       if (of_these.precedes(r.time)) return;
       const std::uint64_t page = address / kPageBytes * kPageBytes;
       if (list.empty() || list.back().page != page) list.push_back({page, false});
-      list.back().written = list.back().written || writes;
-    });
-  };
-  global_.shadow.each_line(begin, bytes, [&](std::uint64_t address, race::Line& line) {
-    if (address + race::kLineBytes <= begin || address >= begin + bytes) return;
-    look(address, line.writes, true);
-    look(address, line.reads, false);
+      list.back().written = list.back().written || r.writes();
+    };
+    line.visit(look);
     if (line.fine == nullptr) return;
-    for (race::Line& quarter : *line.fine) {
-      look(address, quarter.writes, true);
-      look(address, quarter.reads, false);
-    }
+    for (race::Line& quarter : *line.fine) quarter.visit(look);
   });
   return list;
 }

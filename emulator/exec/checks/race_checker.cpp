@@ -79,9 +79,26 @@ void RaceChecker::access(const WarpAccess& access) {
   if (access.space != isa::Space::global && access.space != isa::Space::shared && access.space != isa::Space::texture)
     return;
   race::Block& block = block_of(access.of.cta);
-  const race::Meaning& meaning = meanings_[access.site->instruction];
-  touch(access, block, meaning);
-  if (is_of_mbarrier(meaning.step)) object_accessed(access, block, meaning);
+  const MemorySite& site = *access.site;
+  const race::Meaning& meaning = meanings_[site.instruction];
+  race::Touch touch{.instruction = site.instruction,
+                    .kind = site.kind,
+                    .lane_bytes = site.lane_bytes,
+                    .mask = access.mask,
+                    .lanes = access.lanes,
+                    .offsets = access.offsets};
+  if (access.space == isa::Space::texture) touch.lane_bytes = access.warp->worker->texel_bytes; // in global memory
+  if (meaning.run) [[unlikely]] // the lanes stand for pieces of what one lane accesses
+    to_run(access, touch);
+  const race::StoredValues values(access, stores_[site.index]);
+  if (access.space != isa::Space::shared)
+    engine_.access(block, access.of.warp, touch, engine_.global(), values);
+  else if (!site.cluster)
+    engine_.access(block, access.of.warp, touch, *shared_, values);
+  else
+    touch_cluster(access, block, touch, values);
+  if (is_of_mbarrier(meaning.step)) [[unlikely]]
+    object_accessed(access, block, meaning);
 }
 
 // What was done with a block of the device's heap before it was freed has nothing to do with its next owner.
@@ -89,30 +106,15 @@ void RaceChecker::fresh(const Warp&, int, isa::Space space, std::uint64_t addres
   if (space == isa::Space::global) engine_.global().shadow.forget(address, bytes);
 }
 
-void RaceChecker::touch(const WarpAccess& access, race::Block& block, const race::Meaning& meaning) {
-  race::Touch touch{.instruction = access.site->instruction,
-                    .kind = access.site->kind,
-                    .lane_bytes = access.site->lane_bytes,
-                    .mask = access.mask,
-                    .lanes = access.lanes,
-                    .offsets = access.offsets};
-  if (access.space == isa::Space::texture)
-    touch.lane_bytes = access.warp->worker->texel_bytes; // texels lie in global memory
-  if (meaning.run) {                                     // the lanes stand for pieces of what one lane accesses
-    const auto begun = begun_.find({access.of.cta, access.of.warp, touch.instruction});
-    touch.run = static_cast<std::uint64_t>(__builtin_popcount(access.mask)) * touch.lane_bytes;
-    touch.mask = begun != begun_.end() ? begun->second.mask & -begun->second.mask : 1;
-  }
-  if (access.space == isa::Space::shared) return touch_lanes(access, block, touch);
-  engine_.access(block, access.of.warp, touch, engine_.global(),
-                 race::StoredValues(access, stores_[access.site->index]));
+void RaceChecker::to_run(const WarpAccess& access, race::Touch& touch) const {
+  const auto begun = begun_.find({access.of.cta, access.of.warp, touch.instruction});
+  touch.run = static_cast<std::uint64_t>(__builtin_popcount(access.mask)) * touch.lane_bytes;
+  touch.mask = begun != begun_.end() ? begun->second.mask & -begun->second.mask : 1;
 }
 
 // Lanes may access the shared memory of different CTAs of the cluster.
-void RaceChecker::touch_lanes(const WarpAccess& access, race::Block& block, race::Touch touch) {
-  if (!access.site->cluster)
-    return engine_.access(block, access.of.warp, touch, *shared_,
-                          race::StoredValues(access, stores_[access.site->index]));
+void RaceChecker::touch_cluster(const WarpAccess& access, race::Block& block, const race::Touch& touch,
+                                const race::Values& values) {
   const Cta& cta = *access.warp->cta;
   const std::vector<Cta*>& ctas = cta.cluster->ctas;
   const auto rank_at = [&](std::uint64_t offset) {
@@ -130,7 +132,7 @@ void RaceChecker::touch_lanes(const WarpAccess& access, race::Block& block, race
     part.lanes.base -= at - at % kClusterStride;
     race::Memory* const memory = rank < ctas.size() ? engine_.shared(ctas[rank]->number) : nullptr;
     if (memory == nullptr) continue; // its CTA has exited: memcheck's
-    engine_.access(block, access.of.warp, part, *memory, race::StoredValues(access, stores_[access.site->index]));
+    engine_.access(block, access.of.warp, part, *memory, values);
   }
 }
 

@@ -36,8 +36,9 @@ private:
   };
   using Place = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>; ///< CTA, warp, instruction
 
-  void touch(const WarpAccess& access, race::Block& block, const race::Meaning& meaning);
-  void touch_lanes(const WarpAccess& access, race::Block& block, race::Touch touch);
+  void to_run(const WarpAccess& access, race::Touch& touch) const;
+  void touch_cluster(const WarpAccess& access, race::Block& block, const race::Touch& touch,
+                     const race::Values& values);
   void before(const WarpStep& step, race::Block& block, const race::Meaning& meaning);
   void after(const WarpStep& step, race::Block& block, const race::Meaning& meaning);
   void arrive_at_barrier(const WarpStep& step, race::Block& block, bool waits);

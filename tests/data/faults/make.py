@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-SOURCES = ["memory", "host", "races", "initial", "barriers", "copies", "clusters", "groups"]
+SOURCES = ["memory", "host", "races", "initial", "barriers", "copies", "clusters", "groups", "products"]
 NUMBERS = {"bytes", "size", "distance", "error"}
 
 

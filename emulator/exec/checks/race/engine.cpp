@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses: from the lanes of a warp to records, and the comparison with those before.
+// Accesses: from the lanes of a warp to records of lines.
 #include "emulator/exec/checks/race/engine.hpp"
 
 #include <bit>
@@ -8,8 +8,6 @@
 namespace warplens::exec::race {
 
 namespace {
-
-constexpr std::uint32_t kWord = 4;
 
 // `count` set bits from bit `first` on.
 constexpr std::uint32_t bits(std::uint32_t first, std::uint32_t count) {
@@ -23,21 +21,6 @@ constexpr auto kEach = [] {
     for (std::uint32_t bit = 0; bit < 32; bit += n) each[n] |= 1u << bit;
   return each;
 }();
-
-// Whether whatever is unordered with `old` and conflicts with it also does so with `record`, if old happens before it.
-// What observes others is needed for as long as these are there; weak stores end both.
-bool dominates(const Record& record, const Record& old) {
-  if (!record.writes() && old.writes()) return false;
-  if (old.observes() && !record.observes() && (record.strong() || !record.writes())) return false;
-  return !record.strong() || (record.scope() == old.scope() && record.size() == old.size());
-}
-
-// Whether whatever comes after `record` comes after `old`, the last write before it, because it has observed it. A
-// store is kept: it ends the chain of those before.
-bool supersedes(const Record& record, const Record& old) {
-  return record.access() == AccessKind::atomic && record.scope() >= Scope::gpu && old.scope() >= Scope::gpu &&
-         old.access() != AccessKind::store && old.size() == record.size();
-}
 
 } // namespace
 
@@ -71,6 +54,9 @@ Block& Engine::begin(std::uint64_t cta) {
   shared.mbarriers.clear();
   shared.space = isa::Space::shared;
   shared.cta = cta;
+  spared_ += shared.reads.size();
+  shared.reads.clear();
+  shared.last_write = 0;
   shared.since = now_++;
   for (std::uint32_t warp = 0; warp < warps_; ++warp) running->threads.warp(warp).epoch = now_;
   return (blocks_[cta] = std::move(running))->threads;
@@ -90,6 +76,7 @@ Memory* Engine::shared(std::uint64_t cta) {
 
 void Engine::access(Block& block, std::uint32_t warp, const Touch& touch, Memory& memory, const Values& values) {
   const Meaning& meaning = meanings_[touch.instruction];
+  WarpState& state = block.warp(warp);
   // 9.7.9.25: asynchronous reductions are .relaxed.gpu
   const Scope scope = meaning.strong                                                ? meaning.scope
                       : meaning.asynchronous && touch.kind == AccessKind::reduction ? Scope::gpu
@@ -97,28 +84,82 @@ void Engine::access(Block& block, std::uint32_t warp, const Touch& touch, Memory
   // The time of a warp goes on when it synchronises. Where the lanes of one instruction may meet each other, or those
   // of the one before in lockstep, it is a new one; so it is for strong operations, which observe those before them.
   const bool one_sequence = touch.offsets == nullptr && touch.lanes.stride[0] == touch.lanes.stride[1];
-  if (grid_.lockstep || scope != Scope::none || (touch.kind != AccessKind::load && !one_sequence))
-    block.warp(warp).epoch = ++now_;
-  const auto size = static_cast<std::uint32_t>(std::countr_zero(std::max<unsigned>(1, meaning.element_bytes)));
-  Record record;
-  record.time = std::max(block.warp(warp).epoch, begin_ + 1);
-  record.warp = block.first_warp() + warp;
-  record.what = Record::describe(touch.instruction, touch.kind, scope, size);
-  if (meaning.asynchronous) record.what |= Record::kAsynchronous;
-  if (meaning.asynchronous && meaning.step != Step::completing_copy)
-    for (const int lane : EachLane(touch.mask)) {
-      LaneCopies& copies = block.copies(warp, lane);
-      Time& open = meaning.step == Step::bulk_copy ? copies.bulk.open : copies.each.open;
-      open = std::min(open, record.time);
-    }
-  const Time known = std::max(block.warp(warp).block.time, begin_);
+  if (grid_.lockstep || scope != Scope::none || (touch.kind != AccessKind::load && !one_sequence)) state.epoch = ++now_;
+  const Time time = std::max(state.epoch, begin_ + 1);
+  const Time known = std::max(state.block.time, begin_);
   const bool of_block = local_ && memory.space == isa::Space::shared; // barriers of the block order all accesses
   const Current at{block, warp, touch, memory, values, known, of_block ? std::max(known, memory.since) : memory.since};
+  if (of_block) {
+    if (!memory.reads.empty() && memory.last_read <= at.ordered) { // what follows comes after all of them
+      spared_ += memory.reads.size();
+      memory.reads.clear();
+    }
+    if (scope == Scope::none && may_defer(at, meaning)) return defer(at, time);
+    if (!memory.reads.empty()) catch_up(at);
+    if (touch.kind != AccessKind::load || meaning.asynchronous)
+      memory.last_write = meaning.asynchronous ? ~Time{0} : std::max(memory.last_write, time);
+  }
+  Record record = record_of(at, meaning, scope, time);
+  if (meaning.asynchronous) [[unlikely]] {
+    record.what |= Record::kAsynchronous;
+    open_copies(block, warp, touch.mask, meaning, time);
+  }
   pieces(at, record);
-  if (!meaning.asynchronous && meaning.step == Step::none) synchronise(at, meaning);
+  const bool may_release = meaning.strong || (touch.kind != AccessKind::load && !memory.locations.empty());
+  if (may_release && !meaning.asynchronous && meaning.step == Step::none) synchronise(at, meaning);
 }
 
-void Engine::pieces(const Current& at, Record record) {
+Record Engine::record_of(const Current& at, const Meaning& meaning, Scope scope, Time time) const {
+  const auto size = static_cast<std::uint32_t>(std::countr_zero(std::max<unsigned>(1, meaning.element_bytes)));
+  Record record;
+  record.time = time;
+  record.warp = at.block.first_warp() + at.warp;
+  record.what = Record::describe(at.touch.instruction, at.touch.kind, scope, size);
+  return record;
+}
+
+// Whether only a later write can race with this read of the block's own memory: then it is enough to note it. Barriers
+// often spare the way into the shadow altogether. Where they do not, in this launch, nothing is deferred any more.
+bool Engine::may_defer(const Current& at, const Meaning& meaning) const {
+  constexpr std::size_t kMost = 4096, kPatience = 1024;
+  const Touch& t = at.touch;
+  return t.kind == AccessKind::load && t.offsets == nullptr && t.run == 0 && !meaning.asynchronous && !grid_.lockstep &&
+         at.memory.last_write <= at.ordered && at.memory.reads.size() < kMost && caught_up_ <= spared_ + kPatience;
+}
+
+void Engine::defer(const Current& at, Time time) {
+  const Touch& t = at.touch;
+  at.memory.reads.push_back({t.instruction, t.lane_bytes, at.warp, t.mask, time, t.lanes});
+  at.memory.last_read = std::max(at.memory.last_read, time);
+}
+
+// The reads come into the shadow, as if they happened now. There were no writes since.
+void Engine::catch_up(const Current& at) {
+  caught_up_ += at.memory.reads.size();
+  for (const DeferredRead& read : at.memory.reads) {
+    const Touch touch{.instruction = read.instruction,
+                      .kind = AccessKind::load,
+                      .lane_bytes = read.lane_bytes,
+                      .mask = read.mask,
+                      .lanes = read.lanes};
+    const Current then{at.block, read.warp, touch, at.memory, at.values, at.known, at.ordered};
+    Record record = record_of(then, meanings_[read.instruction], Scope::none, read.time);
+    pieces(then, record);
+  }
+  at.memory.reads.clear();
+}
+
+// What follows in the open group of these lanes.
+void Engine::open_copies(Block& block, std::uint32_t warp, Mask lanes, const Meaning& meaning, Time time) {
+  if (meaning.step == Step::completing_copy) return;
+  for (const int lane : EachLane(lanes)) {
+    LaneCopies& copies = block.copies(warp, lane);
+    Time& open = meaning.step == Step::bulk_copy ? copies.bulk.open : copies.each.open;
+    open = std::min(open, time);
+  }
+}
+
+void Engine::pieces(const Current& at, Record& record) {
   const Touch& t = at.touch;
   const Mask first = t.mask & -t.mask;
   if (t.run != 0) {
@@ -135,15 +176,18 @@ void Engine::pieces(const Current& at, Record record) {
     return sequence(at, record, base, stride[0], lower);
   }
   const std::uint64_t second = base + static_cast<std::uint64_t>(half - 16 * stride[1]);
+  Record other = record;
   if (lower != 0) sequence(at, record, base, stride[0], lower);
-  if (upper != 0) sequence(at, record, second, stride[1], upper << 16);
+  if (upper != 0) sequence(at, other, second, stride[1], upper << 16);
 }
 
 // Lanes in a row that share an address are one record.
-void Engine::scattered(const Current& at, Record record) {
+void Engine::scattered(const Current& at, Record& record) {
   const Touch& t = at.touch;
   const std::uint64_t base = t.lanes.base;
   const auto of_lane = [&](Mask left) { return base + static_cast<std::uint64_t>(t.offsets[__builtin_ctz(left)]); };
+  if (at.memory.space == isa::Space::global)
+    for (Mask left = t.mask; left != 0; left &= left - 1) __builtin_prefetch(&at.memory.shadow.line(of_lane(left)), 1);
   for (Mask left = t.mask; left != 0;) {
     const std::uint64_t address = of_lane(left);
     record.lanes = left & -left;
@@ -155,7 +199,7 @@ void Engine::scattered(const Current& at, Record record) {
 }
 
 // Lanes at equal distances.
-void Engine::sequence(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes) {
+void Engine::sequence(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes) {
   const std::uint32_t size = at.touch.lane_bytes;
   const auto of_lane = [&](int lane) { return base + static_cast<std::uint64_t>(lane * stride); };
   const std::int64_t step = stride < 0 ? -stride : stride;
@@ -165,13 +209,7 @@ void Engine::sequence(const Current& at, Record record, std::uint64_t base, std:
     return range(at, record, of_lane(__builtin_ctz(lanes)), size);
   }
   if (step < size || step >= kLineBytes || size > kLineBytes || (base & (size - 1)) != 0) {
-    const bool mirrored = record.mirrored();
-    record.what &= ~Record::kMirrored;
-    for (const int lane : EachLane(lanes)) {
-      record.lanes = Mask{mirrored ? 0x10001u : 1u} << lane;
-      range(at, record, of_lane(lane), size);
-    }
-    return;
+    return this->lanes(at, record, base, stride, lanes);
   }
   record.what |= Record::kSequence;
   const bool whole = ((base | static_cast<std::uint64_t>(step) | size) & (kWord - 1)) == 0;
@@ -198,8 +236,35 @@ void Engine::sequence(const Current& at, Record record, std::uint64_t base, std:
   flush();
 }
 
+// Lanes one by one. Where they are in different lines, what is known of these may not be in the caches.
+void Engine::lanes(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes) {
+  const std::uint32_t size = at.touch.lane_bytes;
+  const std::uint32_t each = record.mirrored() ? 0x10001u : 1u;
+  record.what &= ~Record::kMirrored;
+  const auto of_lane = [&](int lane) { return base + static_cast<std::uint64_t>(lane * stride); };
+  const bool apart = std::uint64_t{kLineBytes} <= static_cast<std::uint64_t>(stride < 0 ? -stride : stride);
+  if (!apart || size > kLineBytes || size % kWord != 0 || (base & (size - 1)) != 0) {
+    for (const int lane : EachLane(lanes)) {
+      record.lanes = each << lane;
+      range(at, record, of_lane(lane), size);
+    }
+    return;
+  }
+  std::array<Line*, kWarpSize> lines;
+  for (const int lane : EachLane(lanes)) {
+    lines[static_cast<std::size_t>(lane)] = &at.memory.shadow.line(of_lane(lane));
+    __builtin_prefetch(lines[static_cast<std::size_t>(lane)], 1);
+  }
+  for (const int lane : EachLane(lanes)) {
+    const std::uint64_t address = of_lane(lane), line = address & ~std::uint64_t{kLineBytes - 1};
+    record.lanes = each << lane;
+    record.granules = bits(static_cast<std::uint32_t>(address - line) / kWord, size / kWord);
+    words(at, *lines[static_cast<std::size_t>(lane)], record, line);
+  }
+}
+
 // Words of lanes without gaps between the lanes: in each line, every n-th word, or the first few of every n.
-void Engine::rows(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes) {
+void Engine::rows(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes) {
   const int first = __builtin_ctz(lanes), last = 31 - __builtin_clz(lanes);
   const std::uint32_t size = at.touch.lane_bytes, step = static_cast<std::uint32_t>(stride < 0 ? -stride : stride);
   const std::uint64_t low = base + static_cast<std::uint64_t>((stride > 0 ? first : last) * stride),
@@ -213,14 +278,16 @@ void Engine::rows(const Current& at, Record record, std::uint64_t base, std::int
     if (from < to) {
       record.lanes = Record::pack(static_cast<int>(static_cast<std::int64_t>(base - line)), static_cast<int>(stride));
       record.granules = pattern << from / kWord & bits(0, to / kWord);
-      words(at, record, line);
+      Line& its = at.memory.shadow.line(line);
+      __builtin_prefetch(&its + 2, 1); // often the next warp's
+      words(at, its, record, line);
       next += std::uint64_t{(to - from + step - 1) / step} * step;
     }
   }
 }
 
 // All lanes of the record access all these bytes.
-void Engine::range(const Current& at, Record record, std::uint64_t address, std::uint64_t size) {
+void Engine::range(const Current& at, Record& record, std::uint64_t address, std::uint64_t size) {
   const bool whole = ((address | size) & (kWord - 1)) == 0;
   const std::uint64_t end = address + size, only = address & ~std::uint64_t{kLineBytes - 1};
   if (whole && end <= only + kLineBytes) {
@@ -243,176 +310,6 @@ void Engine::range(const Current& at, Record record, std::uint64_t address, std:
     }
     bytes(at, record, line, found);
   }
-}
-
-void Engine::words(const Current& at, const Record& record, std::uint64_t line) {
-  Line& l = at.memory.shadow.line(line);
-  if (!l.fine) return visit(at, l, record, line, kWord);
-  for (int quarter = 0; quarter < 4; ++quarter)
-    if (const Record part = quartered(record, quarter); part.granules != 0)
-      visit(at, (*l.fine)[static_cast<std::size_t>(quarter)], part,
-            line + static_cast<std::uint64_t>(quarter) * kFineBytes, 1);
-}
-
-void Engine::bytes(const Current& at, Record record, std::uint64_t line, const std::array<std::uint32_t, 4>& found) {
-  Line& l = at.memory.shadow.line(line);
-  l.refine(at.memory.shadow.pool());
-  const std::uint32_t lanes = record.lanes;
-  for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
-    if (found[quarter] == 0) continue;
-    record.granules = found[quarter];
-    if (record.sequence()) {
-      record.lanes = lanes;
-      record.lanes = Record::pack(record.base() - static_cast<int>(quarter * kFineBytes), record.stride());
-    }
-    visit(at, (*l.fine)[quarter], record, line + std::uint64_t{quarter} * kFineBytes, 1);
-  }
-}
-
-void Engine::visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule) {
-  const bool writes = record.writes();
-  line.writes.forget(at.ordered);
-  line.reads.forget(at.ordered);
-  const bool with_writes = line.writes.covers(record.granules) && !line.writes.morally_strong(record);
-  const bool with_reads = writes && line.reads.covers(record.granules);
-  if (!with_writes && !with_reads && record.access() != AccessKind::atomic &&
-      (writes ? line.writes : line.reads).drops(record.granules, at.known))
-    return (writes ? line.writes : line.reads).lose(record);
-  if (with_writes) compare(at, line, line.writes, record, address, granule);
-  if (with_reads) compare(at, line, line.reads, record, address, granule);
-  remember(at, line, record, granule);
-}
-
-// Reports what races with the record, and forgets what it stands for from now on: at the end, because each access is
-// judged in the light of the others.
-void Engine::compare(const Current& at, Line& line, Records& list, const Record& record, std::uint64_t address,
-                     std::uint32_t granule) {
-  std::array<std::uint32_t, Records::kOfWords.reads> left; // of each record
-  std::uint32_t dropped = 0;
-  std::size_t n = 0;
-  for (const Record& old : list) {
-    const bool meets = (old.granules & record.granules) != 0;
-    left[n] = meets ? old.granules & ~judge(at, line, old, record, address, granule) : old.granules;
-    dropped |= left[n++] ^ old.granules;
-  }
-  std::uint32_t gone = 0;
-  for (std::uint32_t rest = list.celled() & record.granules; rest != 0;) { // cells of one access are judged together
-    const Cell& first = list.cell(__builtin_ctz(rest));
-    std::uint32_t same = 0;
-    for (; rest != 0 && list.cell(__builtin_ctz(rest)) == first; rest &= rest - 1) same |= rest & -rest;
-    gone |= judge(at, line, first.record(same), record, address, granule);
-  }
-  if (gone != 0) list.drop_cells(gone);
-  if (dropped == 0) return;
-  bool some_empty = false;
-  n = 0;
-  for (Record& old : list) {
-    old.granules = left[n++];
-    some_empty = some_empty || old.granules == 0;
-  }
-  if (some_empty) list.remove_if([](const Record& r) { return r.granules == 0; });
-}
-
-// Returns the granules for which the record stands from now on.
-std::uint32_t Engine::judge(const Current& at, Line& line, const Record& old, const Record& record,
-                            std::uint64_t address, std::uint32_t granule) {
-  const std::uint32_t common = old.granules & record.granules;
-  if (record.scope() >= Scope::gpu && old.scope() >= Scope::gpu && old.size() == record.size())
-    return 0; // morally strong
-  // Most often a barrier of the block has ordered them.
-  const bool ordered = old.time <= at.known && old.time > begin_ && !old.asynchronous() && at.block.holds(old.warp);
-  std::uint32_t racing = ordered ? 0 : unordered(at, old, record, common, granule);
-  if (racing != 0 && !morally_strong(old, record)) racing = report_all(at, line, old, record, racing, address, granule);
-  return dominates(record, old) ? common & ~racing : 0;
-}
-
-// The newer of two accesses by the same lanes stands for both. Where there are too many, some are forgotten: a race may
-// be missed, none is invented.
-void Engine::remember(const Current& at, Line& line, const Record& record, std::uint32_t granule) {
-  const bool writes = record.writes();
-  Records& list = writes ? line.writes : line.reads;
-  if (granule == kWord && !list.empty())
-    if (const std::optional<Cell> cell = Cell::of(record)) return remember_cell(at, list, record, *cell);
-  constexpr std::uint32_t kStrength = ~(Record::kMostInstructions - 1); // all but the instruction
-  const auto stands_for = [&](Record& old) {
-    if (old.warp != record.warp || old.lanes != record.lanes) return false;
-    if (((old.what ^ record.what) & kStrength) != 0 || old.time <= begin_ || old.asynchronous()) return false;
-    const bool whole = (old.granules & ~record.granules) == 0;
-    if (!whole && (old.time != record.time || old.what != record.what)) return false;
-    const std::uint32_t granules = old.granules | record.granules;
-    if (!writes) list.lose(old);
-    old = record;
-    old.granules = granules;
-    list.cover(record);
-    return true;
-  };
-  const Records::Limits limits = granule == kWord ? Records::kOfWords : Records::kOfBytes;
-  const std::size_t most = writes ? limits.writes : limits.reads, size = list.size();
-  Record* const records = list.begin();
-  std::uint8_t& next = list.next();
-  if (next != 0 && next <= size && stands_for(records[next - 1])) return;
-  // A full list is a table by hash in its second half; its first half keeps the oldest records.
-  const std::size_t slot = most / 2 + Records::hash(record) % (most / 2);
-  if (size >= most && stands_for(records[slot])) return;
-  // Weak stores have replaced those before in compare(). Loops visit the records in the same order each time.
-  if (size < most && (!writes || record.strong()) && list.may_have_like(record))
-    for (std::size_t n = 0, i = next < size ? next : 0; n < size; ++n, i = i + 1 < size ? i + 1 : 0)
-      if (stands_for(records[i])) {
-        next = static_cast<std::uint8_t>(i + 1);
-        return;
-      }
-  if (size >= most && !list.skips_purge()) purge(at, list, record);
-  if (list.size() >= most) {
-    if (!writes) list.lose(records[slot]);
-    return list.replace(slot, record);
-  }
-  list.add(record, most, at.memory.shadow.pool());
-  next = static_cast<std::uint8_t>(list.size());
-}
-
-// Accesses of words by one lane, or by all: each word has a cell, and what another thread has accessed in the meantime
-// goes into the list.
-void Engine::remember_cell(const Current& at, Records& list, const Record& record, const Cell& cell) {
-  Pool& pool = at.memory.shadow.pool();
-  const std::size_t most = record.writes() ? Records::kOfWords.writes : Records::kOfWords.reads;
-  bool purged = false;
-  std::uint32_t full = 0;
-  for (const int i : EachLane(record.granules)) {
-    const std::uint32_t bit = 1u << i;
-    const bool there = (list.celled() & bit) != 0, alike = there && list.cell(i).alike(cell);
-    if (alike && list.cell(i).time > begin_) {
-      if (record.strong() && !record.writes()) list.lose(list.cell(i).record(bit));
-    } else if (there) {
-      const Record old = list.cell(i).record(bit);
-      if (!supersedes(record, old) && (!dominates(record, old) || !settled(at, old))) {
-        if (list.size() >= most && !std::exchange(purged, true) && !list.skips_purge()) purge(at, list, record);
-        if (list.size() < most) {
-          list.add(old, most, pool);
-        } else {
-          full |= bit;
-          const bool turn = list.full(bit); // of this one: Records::drops()
-          if (!record.writes()) list.lose(turn ? old : record);
-          if (!turn && record.access() != AccessKind::atomic) continue;
-        }
-      }
-    }
-    list.set_cell(i, cell, pool);
-  }
-  if (full != 0) list.fill(full, now_);
-  list.cover(record);
-}
-
-// Whether all that follows in this block comes after this access.
-bool Engine::settled(const Current& at, const Record& old) const {
-  if (old.asynchronous()) return false;
-  if (old.time <= begin_) return timeline_.precedes(old.time);
-  return old.time <= at.known && at.block.holds(old.warp);
-}
-
-void Engine::purge(const Current& at, Records& list, const Record& record) const {
-  list.remove_if([&](const Record& old) {
-    return (old.granules & ~record.granules) == 0 && dominates(record, old) && settled(at, old);
-  });
 }
 
 } // namespace warplens::exec::race

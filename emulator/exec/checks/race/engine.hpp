@@ -36,9 +36,20 @@ struct Phases {
   Clock current, complete;
 };
 
+/// A weak read of shared memory that is not yet in the shadow: Engine::may_defer().
+struct DeferredRead {
+  std::uint32_t instruction = 0, lane_bytes = 0, warp = 0;
+  Mask mask = 0;
+  Time time = 0;
+  HalfWarps lanes{};
+};
+
 /// Global memory, or the shared memory of a block.
 struct Memory {
   Shadow shadow;
+  std::vector<DeferredRead> reads;
+  Time last_read = 0;  ///< of those
+  Time last_write = 0; ///< of all writes since `since`; ~0: there are asynchronous copies
   std::unordered_map<std::uint64_t, Location> locations;
   std::unordered_map<std::uint64_t, Phases> mbarriers;
   isa::Space space = isa::Space::global;
@@ -117,30 +128,40 @@ private:
     Time known;   ///< the last barrier of the block, or the begin of the launch
     Time ordered; ///< accesses until then need not be looked at any more
   };
-  void pieces(const Current& at, Record record);
-  void sequence(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes);
-  void rows(const Current& at, Record record, std::uint64_t base, std::int64_t stride, Mask lanes);
-  void scattered(const Current& at, Record record);
-  void range(const Current& at, Record record, std::uint64_t address, std::uint64_t bytes);
-  void words(const Current& at, const Record& record, std::uint64_t line);
+  [[nodiscard]] Record record_of(const Current& at, const Meaning& meaning, Scope scope, Time time) const;
+  [[nodiscard]] bool may_defer(const Current& at, const Meaning& meaning) const;
+  void defer(const Current& at, Time time);
+  void catch_up(const Current& at);
+  void open_copies(Block& block, std::uint32_t warp, Mask lanes, const Meaning& meaning, Time time);
+  void pieces(const Current& at, Record& record);
+  void sequence(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes);
+  void lanes(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes);
+  void rows(const Current& at, Record& record, std::uint64_t base, std::int64_t stride, Mask lanes);
+  void scattered(const Current& at, Record& record);
+  void range(const Current& at, Record& record, std::uint64_t address, std::uint64_t bytes);
+  void words(const Current& at, const Record& record, std::uint64_t address);
+  void words(const Current& at, Line& line, const Record& record, std::uint64_t address);
   void bytes(const Current& at, Record record, std::uint64_t line, const std::array<std::uint32_t, 4>& bytes);
   void visit(const Current& at, Line& line, const Record& record, std::uint64_t address, std::uint32_t granule);
-  void compare(const Current& at, Line& line, Records& list, const Record& record, std::uint64_t address,
+  bool simple(const Current& at, Line& line, const Record& record, std::uint32_t granule) const;
+  void compare(const Current& at, History& history, Records& list, const Record& record, std::uint64_t address,
                std::uint32_t granule);
-  std::uint32_t judge(const Current& at, Line& line, const Record& old, const Record& record, std::uint64_t address,
-                      std::uint32_t granule);
-  void remember(const Current& at, Line& line, const Record& record, std::uint32_t granule);
+  std::uint32_t judge(const Current& at, History& history, const Record& old, const Record& record,
+                      std::uint64_t address, std::uint32_t granule);
+  void remember(const Current& at, Records& list, const Record& record, std::uint32_t granule);
   void remember_cell(const Current& at, Records& list, const Record& record, const Cell& cell);
   void purge(const Current& at, Records& list, const Record& record) const;
+  [[nodiscard]] bool joins(const Record& record, const Record& old) const;
+  [[nodiscard]] bool in_known_order(const Current& at, const Record& old) const;
   [[nodiscard]] bool settled(const Current& at, const Record& old) const;
   [[nodiscard]] std::uint32_t unordered(const Current& at, const Record& old, const Record& record,
                                         std::uint32_t common, std::uint32_t granule) const;
   [[nodiscard]] bool in_order(const Current& at, const Record& old, Mask first, Mask second) const;
-  [[nodiscard]] Mask observed(const Current& at, Line& line, const Record& old, const Record& record, int granule,
+  [[nodiscard]] Mask observed(const Current& at, History& history, const Record& old, const Record& record, int granule,
                               std::uint32_t granule_bytes) const;
   [[nodiscard]] bool morally_strong(const Record& old, const Record& record) const;
   [[nodiscard]] Distance distance(std::uint64_t cta, std::uint64_t other) const;
-  std::uint32_t report_all(const Current& at, Line& line, const Record& old, const Record& record,
+  std::uint32_t report_all(const Current& at, History& history, const Record& old, const Record& record,
                            std::uint32_t granules, std::uint64_t address, std::uint32_t granule);
   void report(const Current& at, const Record& old, const Record& record, std::uint32_t granules, std::uint64_t address,
               std::uint32_t granule);
@@ -167,6 +188,7 @@ private:
   std::unique_ptr<Running> spare_; ///< of a block that has ended: the next one uses its shadow again
   std::map<std::pair<std::uint64_t, std::uint32_t>, Clock> cluster_phases_; ///< by cluster, phase
   Races races_;
+  std::size_t spared_ = 0, caught_up_ = 0; ///< deferred reads that never came into the shadow, and those that did
 };
 
 } // namespace warplens::exec::race

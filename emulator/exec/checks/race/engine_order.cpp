@@ -58,13 +58,13 @@ std::uint32_t Engine::unordered(const Current& at, const Record& old, const Reco
 // The lanes whose strong writes are before this access, because their values, or what atomic operations made of them,
 // were read by a thread whose read happens before the access: 8.9.2 and 8.9.5. A store in between ends the chain.
 // Those that may have been read by what is forgotten count, too: no race is invented.
-Mask Engine::observed(const Current& at, Line& line, const Record& old, const Record& record, int granule,
+Mask Engine::observed(const Current& at, History& history, const Record& old, const Record& record, int granule,
                       std::uint32_t granule_bytes) const {
   const std::uint32_t bit = 1u << granule;
   const int place = granule * static_cast<int>(granule_bytes);
-  if (old.time <= std::max(line.writes.lost(), line.reads.lost())) return old.lanes_at(place);
+  if (old.time <= std::max(history.writes.lost(), history.reads.lost())) return old.lanes_at(place);
   Time stored = ~Time{0};
-  line.writes.visit([&](const Record& r) {
+  history.writes.visit([&](const Record& r) {
     if ((r.granules & bit) != 0 && r.access() == AccessKind::store && r.time > old.time)
       stored = std::min(stored, r.time);
   });
@@ -80,8 +80,8 @@ Mask Engine::observed(const Current& at, Line& line, const Record& old, const Re
         found |= r.time > old.time ? ~Mask{0} : one.lanes - 1; // the lanes of an instruction come one after the other
     }
   };
-  line.writes.visit(look);
-  line.reads.visit(look);
+  history.writes.visit(look);
+  history.reads.visit(look);
   return found & old.lanes_at(place);
 }
 

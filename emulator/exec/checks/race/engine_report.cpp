@@ -17,12 +17,12 @@ template <class Wrong> std::pair<int, int> first_pair(Mask first, Mask second, W
 } // namespace
 
 // Of granules that no synchronisation orders, those that race: all but strong writes that the thread has observed.
-std::uint32_t Engine::report_all(const Current& at, Line& line, const Record& old, const Record& record,
+std::uint32_t Engine::report_all(const Current& at, History& history, const Record& old, const Record& record,
                                  std::uint32_t granules, std::uint64_t address, std::uint32_t granule) {
   std::uint32_t racing = granules;
   if (old.strong() && old.writes())
     for (const int i : EachLane(granules)) {
-      const Mask seen = observed(at, line, old, record, i, granule);
+      const Mask seen = observed(at, history, old, record, i, granule);
       if (seen == 0) continue;
       const int place = i * static_cast<int>(granule);
       Record rest = old; // by the other lanes

@@ -62,6 +62,9 @@ Pool::Block Pool::new_block(std::size_t bytes) {
   if (before != 0) munmap(first, before);
   munmap(first + before + bytes, bytes - before);
   madvise(first + before, bytes, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE // where there is no huge page, all small ones at once: a fault for each would take longer
+  madvise(first + before, bytes, MADV_POPULATE_WRITE);
+#endif
   return Block(first + before, Return{bytes});
 }
 
@@ -101,19 +104,44 @@ void Pool::clear() {
 }
 
 void Records::grow(std::size_t most, Pool& pool) {
-  const std::size_t room = more_ != nullptr ? room_ : 1, larger = std::min(most, 4 * room);
+  const std::size_t larger = room_ == 0 ? 4 : std::min<std::size_t>(most, 4 * std::size_t{room_});
   auto* const more = pool.take<Record>(larger);
   std::copy(begin(), end(), more);
-  if (more_ != nullptr) pool.give(more_, room);
-  more_ = more;
+  if (records_ != nullptr) pool.give(records_, room_);
+  records_ = more;
   room_ = static_cast<std::uint16_t>(larger);
+}
+
+void Records::release(Pool& pool) {
+  if (records_ != nullptr) pool.give(records_, room_);
+  if (cells_ != nullptr) pool.give(cells_, 32);
+  *this = {};
+}
+
+History& Line::remember_all(bool cells, Records::Limits most, Pool& pool) {
+  if (history != nullptr) return *history;
+  history = pool.take<History>(1);
+  const auto take = [&](const Record& from, Records& to, std::size_t room) {
+    if (from.granules == 0) return;
+    const std::optional<Cell> cell = cells ? Cell::of(from) : std::nullopt;
+    if (!cell) return to.add(from, room, pool);
+    for (const int word : EachLane(from.granules)) to.set_cell(word, *cell, pool);
+    to.cover(from);
+  };
+  take(write, history->writes, most.writes);
+  take(read, history->reads, most.reads);
+  write = read = {};
+  return *history;
 }
 
 void Line::refine(Pool& pool) {
   if (fine != nullptr) return;
   fine = pool.take<std::array<Line, 4>>(1);
+  for (int quarter = 0; quarter < 4; ++quarter) (*fine)[static_cast<std::size_t>(quarter)].synchronises = synchronises;
+  if (history == nullptr && write.granules == 0 && read.granules == 0) return;
+  History& all = remember_all(false, Records::kOfWords, pool);
   for (int quarter = 0; quarter < 4; ++quarter) {
-    Line& part = (*fine)[static_cast<std::size_t>(quarter)];
+    History& part = (*fine)[static_cast<std::size_t>(quarter)].remember_all(false, Records::kOfBytes, pool);
     const auto take = [&](Records& from, Records& to, std::size_t most) {
       from.visit([&](const Record& r) {
         const Record q = quartered(r, quarter);
@@ -122,12 +150,12 @@ void Line::refine(Pool& pool) {
       });
       to.lose(from);
     };
-    take(writes, part.writes, Records::kOfBytes.writes);
-    take(reads, part.reads, Records::kOfBytes.reads);
-    part.synchronises = synchronises;
+    take(all.writes, part.writes, Records::kOfBytes.writes);
+    take(all.reads, part.reads, Records::kOfBytes.reads);
   }
-  writes.clear();
-  reads.clear();
+  all.writes.release(pool);
+  all.reads.release(pool);
+  pool.give(std::exchange(history, nullptr), 1);
 }
 
 void Records::forget_granules(std::uint32_t granules) {
@@ -140,18 +168,18 @@ void Line::forget(std::uint32_t first, std::uint32_t end) {
   const auto bits = [](std::uint32_t from, std::uint32_t to) {
     return static_cast<std::uint32_t>((std::uint64_t{1} << to) - (std::uint64_t{1} << from));
   };
-  if (fine == nullptr) {
-    const std::uint32_t words = bits(first / 4, (end + 3) / 4);
-    writes.forget_granules(words);
-    reads.forget_granules(words);
-    return;
-  }
+  const auto drop = [](Line& line, std::uint32_t granules) {
+    line.write.granules &= ~granules;
+    line.read.granules &= ~granules;
+    if (line.history == nullptr) return;
+    line.history->writes.forget_granules(granules);
+    line.history->reads.forget_granules(granules);
+  };
+  if (fine == nullptr) return drop(*this, bits(first / 4, (end + 3) / 4));
   for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
     const std::uint32_t begin = quarter * kFineBytes, from = std::max(first, begin),
                         to = std::min(end, begin + kFineBytes);
-    if (from >= to) continue;
-    (*fine)[quarter].writes.forget_granules(bits(from - begin, to - begin));
-    (*fine)[quarter].reads.forget_granules(bits(from - begin, to - begin));
+    if (from < to) drop((*fine)[quarter], bits(from - begin, to - begin));
   }
 }
 

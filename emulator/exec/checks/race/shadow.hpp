@@ -3,8 +3,9 @@
 //
 // Memory is kept in lines of 32 granules, of 4 bytes each. One record stands for all granules of a line that an
 // instruction of a warp accessed, with the lane of each as a function of its place, so that an access of consecutive
-// lanes is one record. Accesses of single lanes, and of all lanes to one word, are in a table with a cell for each
-// word: there is nothing to search. Lines with accesses to parts of a word are split into four lines of single bytes.
+// lanes is one record. A line has room for one write and one read, and takes more when it needs it: then, accesses of
+// single lanes, and of all lanes to one word, are in a table with a cell for each word, where there is nothing to
+// search. Lines with accesses to parts of a word are split into four lines of single bytes.
 //
 //   warp 3 stores 4 bytes a lane from address 256: lines 2: writes: {warp 3, granules 0xffffffff, lane = place / 4}
 #pragma once
@@ -25,7 +26,7 @@
 
 namespace warplens::exec::race {
 
-constexpr std::uint32_t kLineBytes = 128, kFineBytes = 32;
+constexpr std::uint32_t kLineBytes = 128, kFineBytes = 32, kWord = 4;
 
 /// An access to granules of one line by the lanes of a warp.
 struct Record {
@@ -137,8 +138,7 @@ private:
   std::size_t size_ = 0;
 };
 
-/// The accesses of one kind to a line: a list of records, and a table with a cell for each word. A single access is a
-/// record without memory of its own. All zero: none.
+/// The accesses of one kind to a line: a list of records, and a table with a cell for each word. All zero: none.
 class Records {
 public:
   struct Limits {
@@ -168,17 +168,17 @@ public:
     return record.scope() >= Scope::gpu && strength_ == record.strength() + 1;
   }
 
-  Record* begin() { return more_ != nullptr ? more_ : &one_; }
-  Record* end() { return begin() + size_; }
+  Record* begin() { return records_; }
+  Record* end() { return records_ + size_; }
   void add(const Record& record, std::size_t most, Pool& pool) {
-    if (size_ == (more_ != nullptr ? room_ : 1)) grow(most, pool);
-    begin()[size_++] = record;
+    if (size_ == room_) grow(most, pool);
+    records_[size_++] = record;
     listed_ |= record.granules;
     cover(record);
     note(record);
   }
   void replace(std::size_t i, const Record& record) {
-    begin()[i] = record;
+    records_[i] = record;
     listed_ |= record.granules;
     cover(record);
     note(record);
@@ -197,6 +197,8 @@ public:
     if (size_ == 0) seen_ = 0;
     if (size_ == 0 && celled_ == 0) clear();
   }
+  /// Gives all memory back.
+  void release(Pool& pool);
   void clear() {
     listed_ = celled_ = full_ = newest_ = full_since_ = lost_ = 0;
     size_ = strength_ = next_ = dropped_ = 0;
@@ -212,6 +214,8 @@ public:
     celled_ |= 1u << granule;
     full_ &= ~(1u << granule);
   }
+  /// Whether a cell of this word would be the first: nothing is known of it, and there are cells.
+  [[nodiscard]] bool has_free_cell(std::uint32_t word) const { return cells_ != nullptr && (celled_ & word) == 0; }
   void drop_cells(std::uint32_t granules) {
     celled_ &= ~granules;
     full_ &= ~granules;
@@ -262,21 +266,40 @@ private:
   std::uint8_t next_ = 0, dropped_ = 0;
   Time lost_ = 0;
   std::uint64_t seen_ = 0; ///< a bit for each hash of warp, lanes and granules
-  Record* more_ = nullptr;
+  Record* records_ = nullptr;
   Cell* cells_ = nullptr;
-  Record one_;
+};
+
+/// All accesses to a line. Atomics are writes.
+struct History {
+  Records writes, reads;
 };
 
 struct Line {
-  Records writes, reads; ///< atomics are writes
+  /// While there is no history, these are all accesses: weak ones, but no asynchronous copies. No granules: none.
+  Record write, read;
+  History* history = nullptr;
   std::array<Line, 4>* fine = nullptr;
   bool synchronises = false; ///< a word of it may have released something
+  /// Begins the history. `cells`: what may be in a cell is in one.
+  History& remember_all(bool cells, Records::Limits most, Pool& pool);
+  /// Calls `each` with all accesses, but not those of the quarters.
+  template <class Each> void visit(Each each) {
+    if (history != nullptr) {
+      history->writes.visit(each);
+      history->reads.visit(each);
+      return;
+    }
+    if (write.granules != 0) each(write);
+    if (read.granules != 0) each(read);
+  }
   /// Splits the line into bytes.
   void refine(Pool& pool);
   /// Forgets accesses to these bytes of the line, the first and the one behind the last, and to words of which they are
   /// a part.
   void forget(std::uint32_t first, std::uint32_t end);
 };
+static_assert(sizeof(Line) == 64);
 
 /// A record of a line, as one of its quarter, in bytes.
 Record quartered(const Record& record, int quarter);
