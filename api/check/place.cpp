@@ -49,10 +49,13 @@ std::string_view verb_of(exec::AccessKind kind) {
   return kind == exec::AccessKind::load ? "read" : kind == exec::AccessKind::store ? "write" : "atomic";
 }
 
+/// Whether it accesses another block of the cluster.
+bool is_of_cluster(const exec::LaunchShape& shape, const exec::ThreadAccess& access) {
+  return access.space == isa::Space::shared && access.address >= exec::kClusterStride && shape.cluster_ctas() > 1;
+}
+
 std::string space_name(const exec::Program& program, const exec::LaunchShape& shape, const exec::ThreadAccess& access) {
-  const bool of_cluster =
-      access.space == isa::Space::shared && access.address >= exec::kClusterStride && shape.cluster_ctas() > 1;
-  if (of_cluster) return "shared_cluster";
+  if (is_of_cluster(shape, access)) return "shared_cluster";
   switch (access.space) {
   case isa::Space::constant: return "constant";
   case isa::Space::reg: return "register";
@@ -84,7 +87,7 @@ CheckThreads threads_of(const exec::Program& program, const exec::LaunchShape& s
   if (t.space.empty()) return t;
   t.access = verb_of(a.access);
   t.bytes = a.bytes;
-  if (a.space != isa::Space::reg) t.address = a.address;
+  if (a.space != isa::Space::reg) t.address = a.address - (is_of_cluster(shape, a) ? exec::kClusterStride : 0);
   return t;
 }
 

@@ -124,7 +124,7 @@ Expected<exec::TensorMap> made(const TensorMapPlan& plan, std::uint64_t address,
   // Rows that follow each other.
   exec::TensorMap element;
   element.type = static_cast<exec::TensorMap::Type>(r.type);
-  std::uint64_t bytes = static_cast<std::uint64_t>(element.element_bytes());
+  std::uint64_t bytes = static_cast<std::uint64_t>(element.element_bits()) / 8;
   for (std::size_t d = 0; d + 1 < static_cast<std::size_t>(r.rank); ++d) {
     if (r.sizes[d] > (std::uint64_t{1} << 32)) break; // refused below
     bytes = d < plan.strides ? r.strides[d] : bytes * r.sizes[d];

@@ -37,7 +37,7 @@ public:
     map_.atom = static_cast<int>(r_.swizzle) - map_.swizzle;
     map_.promotion = static_cast<int>(r_.promotion);
     map_.fill_nan = r_.fill != 0;
-    if (!tensor() || (map_.pixels ? !pixels() : !box()) || !bytes()) return why_;
+    if (!tensor() || (map_.pixels ? !pixels() : !box()) || !bytes() || !narrow()) return why_;
     return {};
   }
   [[nodiscard]] const TensorMap& map() const { return map_; }
@@ -50,15 +50,17 @@ private:
 
   bool enumerations() {
     const bool slices = r_.interleave != 0, tiled = r_.kind == MapKind::tiled;
-    if (!between(r_.type, 0, TensorMap::kTypes - 1)) return no(fmt::format("{} is not a type of a tensor", r_.type));
+    if (!between(r_.type, 0, (r_.since_sm_100 ? TensorMap::kTypes : TensorMap::kTypesOf90) - 1))
+      return no(fmt::format("{} is not a type of a tensor of this device", r_.type));
     if (!between(r_.interleave, 0, 2)) return no(fmt::format("{} is not an interleave", r_.interleave));
     if (!between(r_.rank, tiled && !slices ? 1 : 3, TensorMap::kMostDimensions))
       return no(fmt::format("expected {} to 5 dimensions, got {}", tiled && !slices ? 1 : 3, r_.rank));
-    if (!between(r_.swizzle, 0, r_.atoms ? 6 : 3))
+    if (!between(r_.swizzle, 0, r_.since_sm_100 ? 6 : 3))
       return no(fmt::format("{} is not a swizzle of this device", r_.swizzle));
     if (!between(r_.promotion, 0, 3)) return no(fmt::format("{} is not a promotion", r_.promotion));
     if (!between(r_.fill, 0, 1)) return no(fmt::format("{} is not a filling", r_.fill));
-    if (r_.fill != 0 && r_.type < kFirstFloat) return no("only floating-point numbers can be filled with NaN");
+    if (r_.fill != 0 && !between(r_.type, kFirstFloat, TensorMap::kTypesOf90 - 1))
+      return no("only floating-point numbers can be filled with NaN");
     if (r_.kind == MapKind::im2col_wide && !between(r_.mode, 0, 1)) return no(fmt::format("{} is not a mode", r_.mode));
     return true;
   }
@@ -118,9 +120,31 @@ private:
     return true;
   }
 
+  // Elements of 4 and 6 bits: the requirements of cuda.h.
+  bool narrow() {
+    constexpr std::uint64_t kPadded = TensorMap::kPaddedBox, kAligned = 32;
+    const std::uint64_t group = map_.is_padded() ? kPadded : 2;
+    if (!map_.has_narrow_elements()) return true;
+    if (map_.sizes[0] % group != 0)
+      return no(fmt::format("the size {} of dimension 0 is not a multiple of {}", map_.sizes[0], group));
+    if (!map_.is_padded()) return true;
+    if (map_.box[0] != kPadded)
+      return no(fmt::format("a row of the box has {} elements: expected 128 of a type with padding", map_.box[0]));
+    bool aligned = map_.address % kAligned == 0;
+    for (const std::uint64_t stride : map_.strides) aligned = aligned && stride % kAligned == 0;
+    if (!aligned) return no("the address or a stride is not a multiple of 32, as types with padding need");
+    const bool six = map_.type == TensorMap::Type::b6x16_p32;
+    if (six && map_.interleave != 0) return no("there is no interleave of elements of 6 bits");
+    constexpr int kSwizzle128 = 3, kAtom32 = 1, kAtom64 = 3;
+    const bool of_128 = map_.swizzle == kSwizzle128 &&
+                        (map_.atom <= kAtom32 || (six && map_.atom == kAtom64)); // not the one with halves
+    return map_.swizzle == 0 || of_128 || no(fmt::format("types with padding do not have the swizzle {}", r_.swizzle));
+  }
+
   bool bytes() {
-    const std::int64_t row = std::int64_t{map_.box[0]} * map_.element_bytes();
-    if (row % kUnit != 0) return no(fmt::format("a row of the box has {} bytes, which is not a multiple of 16", row));
+    const std::int64_t row = std::int64_t{map_.box[0]} * map_.element_bits() / 8;
+    if (std::int64_t{map_.box[0]} * map_.element_bits() % 8 != 0 || row % kUnit != 0)
+      return no(fmt::format("a row of the box has {} bytes, which is not a multiple of 16", row));
     if (map_.interleave == 0 && map_.swizzle != 0 && row > kUnit << map_.swizzle)
       return no(
           fmt::format("a row of the box has {} bytes, more than the {} of the swizzle", row, kUnit << map_.swizzle));

@@ -21,7 +21,8 @@ struct TensorMapRequest {
   std::array<int, 3> lower{}, upper{};
   std::uint32_t channels = 0, pixels = 0;
   std::int64_t interleave = 0, swizzle = 0, promotion = 0, fill = 0, mode = 0;
-  bool atoms = false; ///< whether the device has swizzles that move more than 16 bytes: since sm_100
+  /// Whether the device has swizzles that move more than 16 bytes, and elements of 4 and 6 bits: since sm_100.
+  bool since_sm_100 = false;
 };
 
 Expected<exec::TensorMap> make_tensor_map(const TensorMapRequest& request);

@@ -200,8 +200,8 @@ bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form
 }
 
 // The manual gives an order of words, but assemblers accept any order (setp.ftz.gt.f32, atom.add.gpu.u32), as long as
-// types, cache priorities and layouts keep their order, and some words come first. Sorts the words into the order of
-// the pattern.
+// types, cache priorities and layouts keep their order, and some words come first (.ws after .mma). Sorts the words
+// into the order of the pattern.
 bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   constexpr Word kFirst[] = {Word::w_lo,         Word::w_hi,    Word::w_wide, Word::w_l,     Word::w_r,
                              Word::w_full,       Word::w_pack,  Word::w_to,   Word::w_proxy, Word::w_warp,
@@ -209,6 +209,7 @@ bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   const bool compares = entry.instruction_class == InstructionClass::compare; // its .lo and .hi are comparisons
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (std::find(std::begin(kFirst), std::end(kFirst), words[i]) != std::end(kFirst) && !compares) return false;
+    if (words[i] == Word::w_ws && i != 1) return false;
     if (words[i] == Word::w_cta && entry.family == Family::barrier) return false;
     if ((words[i] == Word::w_inc || words[i] == Word::w_dec) && entry.family == Family::nothing) return false;
   }

@@ -2,6 +2,7 @@
 // Watcher events of asynchronous copies, clusters on several workers, and waits that yield.
 #include "tests/exec/kernel_test.hpp"
 
+#include <bit>
 #include <map>
 
 namespace warplens::tests {
@@ -131,6 +132,61 @@ TEST(Cluster, AtomicsOnTheMemoryOfAnotherBlockAddUp) {
   const Ran ran = run_kernel(kernel_of(body, ".shared .b32 w;\n"), how);
   EXPECT_EQ(ran.trap, "");
   for (std::uint32_t i = 0; i < ran.words.size(); ++i) ASSERT_EQ(ran.words[i], i < 32 ? 256u : 0u);
+}
+
+/// The addresses of the acting lanes in each event of shared memory, by kind and number of lanes.
+class Places final : public exec::Watcher {
+public:
+  using Lists = std::multimap<std::pair<exec::AccessKind, int>, std::vector<std::uint64_t>>;
+  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<Shard>(); }
+  void finish(std::vector<std::unique_ptr<exec::Shard>> shards, const std::vector<exec::InstructionCount>&) override {
+    for (const auto& shard : shards) lists.merge(static_cast<Shard&>(*shard).lists);
+  }
+  Lists lists;
+
+private:
+  struct Shard final : exec::Shard {
+    Lists lists;
+    void access(const exec::Access& a) override {
+      if (a.space != kShared) return;
+      std::vector<std::uint64_t> addresses;
+      for (const int lane : exec::EachLane(a.mask)) addresses.push_back(a.addresses[lane]);
+      lists.emplace(std::pair(a.kind, std::popcount(a.mask)), addresses);
+    }
+  };
+};
+
+// Events name its own memory by offsets, whatever its rank, also if the address came from mapa.
+TEST(Cluster, EventsHaveOffsetsInTheOwnMemory) {
+  Places places;
+  How how{.blocks = 8, .threads = 32};
+  how.cluster = 8;
+  how.watcher = &places;
+  const std::string body = "mov.u32 %r10, w; mov.u32 %r13, %cluster_ctarank; mapa.shared::cluster.u32 %r11, w, %r13;\n"
+                           "setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [%r10+8], %r13;\n"
+                           "barrier.cluster.arrive; barrier.cluster.wait; ld.shared::cluster.u32 %r12, [%r11+8];\n"
+                           // Lane i reads from the block with rank i: a regular access, except for its own block.
+                           "mapa.shared::cluster.u32 %r14, w, %r1; setp.lt.u32 %p2, %r1, 8;\n"
+                           "@%p2 ld.shared::cluster.u32 %r12, [%r14+8]; st.global.u32 [%rd2], %r12;\n"
+                           "barrier.cluster.arrive; barrier.cluster.wait; ret;";
+  const Ran ran = run_kernel(kernel_of(body, ".shared .b32 w[8];\n"), how);
+  EXPECT_EQ(ran.trap, "");
+  for (std::uint32_t i = 0; i < ran.words.size(); ++i) ASSERT_EQ(ran.words[i], i % 32 < 8 ? i % 32 : i / 32);
+  std::size_t spread = 0;
+  for (const auto& [key, addresses] : places.lists)
+    if (key.second == 8) {
+      std::size_t own = 0;
+      for (std::size_t lane = 0; lane < addresses.size(); ++lane)
+        if (addresses[lane] == 8)
+          ++own;
+        else
+          EXPECT_EQ(addresses[lane], (lane + 1) << 24 | 8);
+      EXPECT_EQ(own, 1u);
+      ++spread;
+    } else {
+      EXPECT_EQ(addresses, std::vector<std::uint64_t>(addresses.size(), 8));
+    }
+  EXPECT_EQ(spread, 8u);
 }
 
 TEST(Cluster, WaitsByPollingAcrossBlocksMakeProgress) {

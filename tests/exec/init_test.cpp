@@ -256,6 +256,18 @@ TEST(Init, BlocksOfAClusterReadFromEachOther) {
             (std::set<exec::ToolFindingGroup::Thread>{{0, 0}}));
 }
 
+TEST(Init, ABlockOfAClusterReadsItsOwnMemory) {
+  const std::string begin = "mov.u32 %r10, %cluster_ctarank; mapa.shared::cluster.u32 %r11, s, %r10; mov.u32 %r12, s;";
+  for (const char* read :
+       {"ld.shared.u32 %r13, [s+8];", "ld.shared.u32 %r13, [%r12+8];", "ld.shared.u32 %r13, [%r11+8];"}) {
+    const auto found = only(
+        check(begin + "setp.eq.u32 %p1, %r10, 0; @%p1 st.shared.u32 [s+8], %r1;" + read + "st.global.u32 [%rd2], %r13;",
+              {.blocks = 2, .threads = 1, .cluster = 2}));
+    EXPECT_EQ(found.first.at.address, 8u); // of the block with rank 1
+    EXPECT_EQ(found.threads, (std::set<exec::ToolFindingGroup::Thread>{{1, 0}}));
+  }
+}
+
 TEST(Init, Registers) {
   const auto found = only(check("add.u32 %r20, %r30, 1; st.global.u32 [%rd2], %r20;"));
   EXPECT_EQ(found.first.at.space, isa::Space::reg);

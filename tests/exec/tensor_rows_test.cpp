@@ -85,7 +85,7 @@ Result run(const std::string& body, int bytes, Word blocks = 1, Word box_rows = 
   r.strides = {4 * kColumns};
   r.box = {kBox, box_rows};
   r.swizzle = swizzle;
-  r.atoms = true;
+  r.since_sm_100 = true;
   const auto words = api::make_tensor_map(r)->encoded();
   std::vector<Word> map(words.size() * 2 + 32);
   const std::uint64_t at = machine.buffer(map);
@@ -174,9 +174,9 @@ TEST(TensorRows, SwizzlesOfSm100AreForSuchDevices) {
   r.box = {32, 8};
   for (const std::int64_t swizzle : {4, 5, 6, 7}) {
     r.swizzle = swizzle;
-    r.atoms = false;
+    r.since_sm_100 = false;
     EXPECT_FALSE(api::make_tensor_map(r).has_value()) << swizzle;
-    r.atoms = true;
+    r.since_sm_100 = true;
     const auto map = api::make_tensor_map(r);
     EXPECT_EQ(map.has_value(), swizzle < 7) << swizzle;
     if (!map) continue;

@@ -11,13 +11,17 @@
 
 namespace warplens::exec {
 
-Located locate(const MemorySite& site, std::uint64_t address) {
+Located locate(const Warp* warp, const MemorySite& site, std::uint64_t address) {
+  const auto in_shared = [&](std::uint64_t shared) -> Located {
+    return {isa::Space::shared, warp->cta->cluster->place(*warp->cta, shared)};
+  };
+  if (site.space == isa::Space::shared) return in_shared(address);
   if (site.space != isa::Space::generic) return {site.space, address};
   if (site.address32) {
-    if (address - kSharedWindow32 < kWindowSize32) return {isa::Space::shared, address - kSharedWindow32};
+    if (address - kSharedWindow32 < kWindowSize32) return in_shared(address - kSharedWindow32);
     if (address - kLocalWindow32 < kWindowSize32) return {isa::Space::local, address - kLocalWindow32};
   } else {
-    if (address - kSharedWindow < kWindowSize) return {isa::Space::shared, address - kSharedWindow};
+    if (address - kSharedWindow < kWindowSize) return in_shared(address - kSharedWindow);
     if (address - kLocalWindow < kWindowSize) return {isa::Space::local, address - kLocalWindow};
     if (address - kParamWindow < kWindowSize) return {isa::Space::param, address - kParamWindow};
   }
@@ -43,7 +47,7 @@ Trap access_of(Warp* warp, const MemorySite& site, Located where, int lane, std:
 void note_unstarted(Warp* warp, const MemorySite& site, std::uint64_t offset, int lane, std::uint64_t bytes) {
   const Cta& cta = *warp->cta;
   const std::uint64_t rank = offset / kClusterStride;
-  if (rank == 0 || rank - 1 == cta.rank || rank > cta.cluster->ctas.size() || cta.cluster->has_met()) return;
+  if (rank == 0 || rank > cta.cluster->ctas.size() || cta.cluster->has_met()) return;
   ToolFinding finding{ToolFinding::Kind::cluster_barrier, thread_at(*warp, site.instruction, lane), {}, {}};
   finding.at.space = isa::Space::shared;
   finding.at.access = site.kind;
@@ -82,7 +86,7 @@ std::byte* host_address(Warp* warp, const MemorySite& site, Located where, int l
 } // namespace
 
 std::byte* reach(Warp* warp, const MemorySite& site, std::uint64_t address, std::uint16_t bytes, int lane) {
-  return host_address(warp, site, locate(site, address), lane, bytes);
+  return host_address(warp, site, locate(warp, site, address), lane, bytes);
 }
 
 namespace {
@@ -117,9 +121,10 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Sequences a, HostAccess
   for (int lane = 0; lane < kWarpSize; ++lane) lanes[lane] = address_in(op, warp, lane);
   host.regular = false;
   Mask in_space[4]{}; // global, shared, local, param
+  std::uint64_t low = ~std::uint64_t{0}, high = 0; // of the places in shared memory
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if ((mask >> lane & 1) == 0) continue;
-    const Located where = locate(site, lanes[lane]);
+    const Located where = locate(warp, site, lanes[lane]);
     if ((where.offset & (site.lane_bytes - 1u)) != 0) {
       Trap trap = access_of(warp, site, where, lane, site.lane_bytes);
       trap.kind = Trap::Kind::misaligned;
@@ -142,7 +147,10 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Sequences a, HostAccess
                      : where.space == isa::Space::param ? 3
                                                         : 0;
     in_space[slot] |= Mask{1} << lane;
+    if (slot == 1) low = std::min(low, where.offset);
+    if (slot == 1) high = std::max(high, where.offset);
   }
+  if (low < kClusterStride && high >= kClusterStride) a.regular = false; // its own memory has other places
   for (int lane = 0; lane < kWarpSize; ++lane)
     if ((mask >> lane & 1) == 0) host.lane[lane] = host.lane[__builtin_ctz(mask)];
   // The offsets within a space keep their differences, so a regular access stays regular there.
@@ -167,7 +175,7 @@ std::uint64_t address_in(const Op* op, Warp* warp, int lane) {
 bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint64_t bytes, unsigned alignment,
            Reached& reached) {
   const MemorySite& site = *op->site;
-  const Located where = locate(site, address);
+  const Located where = locate(warp, site, address);
   Trap trap = access_of(warp, site, where, lane, bytes);
   if (where.offset % alignment != 0) {
     trap.kind = Trap::Kind::misaligned;

@@ -34,12 +34,13 @@ struct HostAccess {
   }
 };
 
-/// One lane's address: its actual space and the offset there (for global: the address itself).
+/// One lane's address: its actual space and the offset there (for global: the address itself; for shared: the place,
+/// as Cluster::place() says).
 struct Located {
   isa::Space space{};
   std::uint64_t offset = 0;
 };
-Located locate(const MemorySite& site, std::uint64_t address);
+Located locate(const Warp* warp, const MemorySite& site, std::uint64_t address);
 
 /// The rare cases, compiled once (access.cpp). Returns false after setting the worker's trap. `a` is passed by value,
 /// so that it stays in registers where this is not called.
@@ -184,6 +185,7 @@ inline Place place_of(Warp* warp, const MemorySite& site, std::uint64_t address)
     place.window = address < shared ? 0 : address < local ? shared : local;
   }
   if (place.space == isa::Space::shared) {
+    place.window += cta.shared_begin;
     place.begin = place.window;
     place.end = place.window + cta.shared_bytes;
     place.origin = reinterpret_cast<std::uint64_t>(cta.shared);

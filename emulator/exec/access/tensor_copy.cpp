@@ -44,7 +44,7 @@ bool has_reduction(Operation operation, Type type) {
     return std::find(types.begin(), types.end(), type) != types.end();
   };
   switch (operation) {
-  case Operation::add: return !any({Type::u8, Type::u16, Type::s64});
+  case Operation::add: return !any({Type::u8, Type::u16, Type::s64, Type::b4x16, Type::b4x16_p64, Type::b6x16_p32});
   case Operation::min:
   case Operation::max: return any({Type::u32, Type::s32, Type::u64, Type::s64, Type::f16, Type::bf16});
   case Operation::inc:
@@ -63,15 +63,23 @@ void round_to_tf32(std::byte* at, std::int64_t bytes) {
   }
 }
 
+// Of sixteen bytes the lower 6 bits each, without gaps.
+void pack_six_bits(std::byte* to, const std::byte* from) {
+  unsigned __int128 packed = 0;
+  for (int i = 0; i < 16; ++i) packed |= static_cast<unsigned __int128>(from[i] & std::byte{0x3f}) << (6 * i);
+  std::memcpy(to, &packed, 12);
+}
+
 // What a map makes of a box: elements, and how its rows lie in shared memory.
 struct Box {
   std::array<std::int64_t, 5> counts{};
-  std::int64_t size = 0; ///< bytes of an element, or of a slice of channels
+  std::int64_t bits = 0; ///< of an element, or of a slice of channels
   std::int64_t span = 0; ///< of the swizzle
+  std::int64_t row = 0;  ///< bytes of a row in global memory
   std::int64_t pitch = 0, rows = 0;
 
   Box(const TensorMap& map, const TensorSite& site)
-      : size(map.interleave == 0 ? map.element_bytes() : kUnit * map.interleave) {
+      : bits(map.interleave == 0 ? map.element_bits() : 8 * kUnit * map.interleave) {
     const auto rank = static_cast<std::size_t>(map.rank);
     for (std::size_t d = 0; d < counts.size(); ++d) {
       const std::uint32_t step = d == 0 ? 1 : map.steps[d];
@@ -80,13 +88,15 @@ struct Box {
     // One slice of channels, whatever the box says.
     if (map.interleave != 0 && !map.pixels) counts[rank - 2] = 1;
     span = map.swizzle == 0 ? 0 : kUnit << map.swizzle;
-    pitch = std::max(counts[0] * size, span);
+    row = bytes_of(counts[0]);
+    pitch = std::max(row / map.packed_unit() * kUnit + row % map.packed_unit(), span);
     rows = map.pixels ? map.pixel_count : 1;
     for (std::size_t d = 1; !map.pixels && d < counts.size(); ++d) rows *= counts[d];
     if (site.four_rows) rows = 4;
   }
+  [[nodiscard]] std::int64_t bytes_of(std::int64_t elements) const { return elements * bits / 8; }
   /// That the mbarrier is told of.
-  [[nodiscard]] std::uint32_t bytes() const { return static_cast<std::uint32_t>(rows * counts[0] * size); }
+  [[nodiscard]] std::uint32_t bytes() const { return static_cast<std::uint32_t>(rows * row); }
 };
 
 // A copy by one lane.
@@ -150,8 +160,25 @@ private:
     return static_cast<std::int64_t>(map_.sizes[d + 1]) - 1 + map_.upper[d];
   }
 
+  // Restrictions on elements of 4 and 6 bits (9.7.9.27.1.1, and the swizzles of cuda.h).
+  bool has_narrow_copy() {
+    constexpr int kAtom64 = 3, kNoLoads = 12;
+    if (loads() && warp_->cta->program.module->sm / 10 == kNoLoads)
+      return illegal("there are no loads of elements of 4 and 6 bits on this device");
+    if (!map_.is_padded()) return true;
+    if (map_.box[0] != TensorMap::kPaddedBox || map_.interleave != 0)
+      return illegal("elements with padding need boxes with rows of 128 elements, without interleave");
+    if (start_[0] % std::int64_t{TensorMap::kPaddedBox} != 0)
+      return illegal(fmt::format("its innermost coordinate, {}, is not a multiple of 128", start_[0]));
+    if (site_.action == Action::store && map_.type == Type::b4x16_p64)
+      return illegal("there are no stores of elements of 4 bits with padding");
+    if (loads() && map_.atom == kAtom64) return illegal("only stores have this swizzle of elements with padding");
+    return true;
+  }
+
   bool is_legal() {
-    if (map_.interleave == 0 && start_[0] * box_->size % kUnit != 0)
+    if (map_.has_narrow_elements() && !has_narrow_copy()) return false;
+    if (map_.interleave == 0 && start_[0] * box_->bits % (8 * kUnit) != 0)
       return illegal(fmt::format("its innermost coordinate, {}, is not at a multiple of 16 bytes", start_[0]));
     const bool writes = site_.action == Action::store || site_.action == Action::reduce;
     for (std::size_t d = 0; writes && d < coordinates(); ++d)
@@ -170,7 +197,8 @@ private:
   // Whether the whole tensor is in one allocation, so that its rows need not be looked up.
   void find_tensor() {
     if (site_.action == Action::reduce) reducer_ = reducer(reduction(site_.operation, map_.type));
-    std::uint64_t last = (map_.sizes[0] * static_cast<std::uint64_t>(box_->size) + kUnit - 1) / kUnit * kUnit;
+    constexpr std::uint64_t kUnitBits = 8 * kUnit;
+    std::uint64_t last = (map_.sizes[0] * static_cast<std::uint64_t>(box_->bits) + kUnitBits - 1) / kUnitBits * kUnit;
     for (std::size_t d = 1; d < site_.dimensions; ++d) last += (map_.sizes[d] - 1) * map_.strides[d - 1];
     const Worker::Region& known = warp_->worker->regions[op_[1].site->index];
     const std::uint64_t end = map_.address + last;
@@ -250,16 +278,16 @@ private:
   // Elements from `at` on, between the row's place in shared memory and the tensor.
   bool copy_row(const std::array<std::int64_t, 5>& at, std::int64_t offset) {
     bool inside = true;
-    auto address = static_cast<std::int64_t>(map_.address) + at[0] * box_->size;
+    const std::int64_t begin = box_->bytes_of(at[0]), bytes = box_->row;
+    auto address = static_cast<std::int64_t>(map_.address) + begin;
     for (std::size_t d = 1; d < site_.dimensions; ++d) {
       inside = inside && at[d] >= 0 && at[d] < static_cast<std::int64_t>(map_.sizes[d]);
       address += at[d] * static_cast<std::int64_t>(map_.strides[d - 1]);
     }
-    const std::int64_t bytes = box_->counts[0] * box_->size;
-    auto end = static_cast<std::int64_t>(map_.sizes[0]) * box_->size;
+    auto end = box_->bytes_of(static_cast<std::int64_t>(map_.sizes[0]));
     if (!loads()) end = (end + kUnit - 1) / kUnit * kUnit; // whole units are written
-    const std::int64_t first = std::clamp<std::int64_t>(-at[0] * box_->size, 0, bytes),
-                       last = inside ? std::clamp<std::int64_t>(end - at[0] * box_->size, first, bytes) : first;
+    const std::int64_t first = std::clamp<std::int64_t>(-begin, 0, bytes),
+                       last = inside ? std::clamp<std::int64_t>(end - begin, first, bytes) : first;
     std::byte* memory = nullptr;
     if (last > first && !find_row(static_cast<std::uint64_t>(address + first), last - first, memory)) return false;
     if (loads())
@@ -290,12 +318,17 @@ private:
 
   void load_row(const std::byte* memory, std::int64_t offset, std::int64_t first, std::int64_t last) {
     alignas(64) std::byte row[kMostRow];
-    const std::int64_t bytes = box_->counts[0] * box_->size;
+    const std::int64_t bytes = box_->row, packed = map_.packed_unit();
     fill(row, 0, memory == nullptr ? bytes : first);
     if (memory != nullptr) {
       std::memcpy(row + first, memory, static_cast<std::size_t>(last - first));
       if (map_.type == Type::tf32 || map_.type == Type::tf32_ftz) round_to_tf32(row + first, last - first);
       fill(row, last, bytes);
+    }
+    if (map_.is_padded()) { // what is between the elements stays as it was
+      for (std::int64_t i = 0; i < bytes; i += packed)
+        std::memcpy(unit(offset + i / packed * kUnit), row + i, static_cast<std::size_t>(packed));
+      return;
     }
     if (box_->span == 0) return void(std::memcpy(unit(offset), row, static_cast<std::size_t>(bytes)));
     for (std::int64_t i = 0; i < bytes; i += kUnit) copy_unit(unit(offset + i), row + i, offset + i);
@@ -309,9 +342,13 @@ private:
 
   void store_row(std::byte* memory, std::int64_t offset, std::int64_t first, std::int64_t last) {
     alignas(64) std::byte row[kMostRow];
-    for (std::int64_t i = first / kUnit * kUnit; i < last; i += kUnit) copy_unit(row + i, unit(offset + i), offset + i);
+    const std::int64_t packed = map_.packed_unit();
+    for (std::int64_t i = 0; map_.is_padded() && i < box_->row; i += packed)
+      pack_six_bits(row + i, unit(offset + i / packed * kUnit));
+    for (std::int64_t i = first / kUnit * kUnit; !map_.is_padded() && i < last; i += kUnit)
+      copy_unit(row + i, unit(offset + i), offset + i);
     if (reducer_ == nullptr) return void(std::memcpy(memory, row + first, static_cast<std::size_t>(last - first)));
-    const int element = map_.element_bytes();
+    const int element = map_.element_bits() / 8;
     for (std::int64_t i = first; i < last; i += element) reducer_(memory + (i - first), row + i, !warp_->worker->alone);
   }
 

@@ -7,10 +7,7 @@ namespace warplens::exec {
 
 Cluster::Cluster(std::vector<Cta*> members)
     : ctas(std::move(members)), warps_(ctas.front()->worker.launch.shape.warps()), arrivals_(ctas.size() * warps_) {
-  for (std::uint32_t rank = 0; rank < ctas.size(); ++rank) {
-    ctas[rank]->cluster = this;
-    ctas[rank]->rank = rank;
-  }
+  for (std::uint32_t rank = 0; rank < ctas.size(); ++rank) ctas[rank]->join(*this, rank);
 }
 
 void Cluster::start() {
@@ -19,19 +16,19 @@ void Cluster::start() {
   met_ = false;
 }
 
-std::byte* Cluster::shared(const Cta& from, std::uint64_t offset, std::uint64_t bytes, bool remote) const {
+std::byte* Cluster::shared(const Cta& from, std::uint64_t place, std::uint64_t bytes, bool remote) const {
   const auto within = [&](const Cta& cta, std::uint64_t at) {
     return at <= cta.shared_bytes && cta.shared_bytes - at >= bytes ? cta.shared + at : nullptr;
   };
-  if (offset < kClusterStride) return within(from, offset);
-  const std::uint64_t rank = offset / kClusterStride - 1;
-  if (rank >= ctas.size() || (!remote && rank != from.rank)) return nullptr;
-  return within(*ctas[rank], offset % kClusterStride);
+  if (ctas.size() == 1 || place < kClusterStride) return within(from, place);
+  const std::uint64_t rank = place / kClusterStride - 1;
+  if (rank >= ctas.size() || !remote) return nullptr;
+  return within(*ctas[rank], place % kClusterStride);
 }
 
-bool Cluster::has_exited(std::uint64_t offset) const {
-  const std::uint64_t rank = offset / kClusterStride;
-  return rank != 0 && rank <= ctas.size() && ctas[rank - 1]->exited;
+bool Cluster::has_exited(std::uint64_t place) const {
+  const std::uint64_t number = place / kClusterStride;
+  return ctas.size() > 1 && number != 0 && number <= ctas.size() && ctas[number - 1]->exited;
 }
 
 Cta* Cluster::owner(const std::byte* p) const {

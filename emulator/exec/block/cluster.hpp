@@ -2,7 +2,7 @@
 // A thread block cluster: CTAs that one worker runs together, their barrier, and their shared memories as one window.
 // Every CTA belongs to a cluster; in a launch without clusters, each cluster has one CTA.
 //
-//   rank 1 of a cluster reads offset 8 of rank 0's shared memory:  mapa -> 0x01000008;  ld.shared::cluster [0x01000008]
+//   rank 0 of a cluster reads offset 8 of rank 1's shared memory:  mapa -> 0x01000008;  ld.shared::cluster [0x01000008]
 #pragma once
 
 #include "emulator/exec/block/cta.hpp"
@@ -15,10 +15,16 @@ struct Cluster {
   /// Resets all arrivals. Call it before the CTAs start.
   void start();
 
-  /// Host address of `bytes` at `offset` of the shared space of `from`, or nullptr. `remote`: other CTAs are allowed.
-  [[nodiscard]] std::byte* shared(const Cta& from, std::uint64_t offset, std::uint64_t bytes, bool remote) const;
-  /// Whether an offset of the shared space is in the memory of another CTA that has exited.
-  [[nodiscard]] bool has_exited(std::uint64_t offset) const;
+  /// Where an address of the shared space is, as `from` sees it: an offset in its own memory, or the address plus
+  /// kClusterStride. Outside clusters, all addresses are offsets.
+  [[nodiscard]] std::uint64_t place(const Cta& from, std::uint64_t address) const {
+    if (ctas.size() == 1 || address - from.shared_begin < kClusterStride) return address - from.shared_begin;
+    return address + kClusterStride;
+  }
+  /// Host address of `bytes` at a place, or nullptr. `remote`: other CTAs are allowed.
+  [[nodiscard]] std::byte* shared(const Cta& from, std::uint64_t place, std::uint64_t bytes, bool remote) const;
+  /// Whether a place is in the memory of another CTA that has exited.
+  [[nodiscard]] bool has_exited(std::uint64_t place) const;
   /// The CTA whose shared memory contains a host address, or nullptr.
   [[nodiscard]] Cta* owner(const std::byte* p) const;
 

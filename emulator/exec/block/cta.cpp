@@ -81,6 +81,15 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
   }
 }
 
+void Cta::join(Cluster& of, std::uint32_t as) {
+  cluster = &of;
+  rank = as;
+  shared_begin = rank * kClusterStride;
+  for (std::uint32_t i = 0; shared_begin != 0 && i < warp_count_; ++i)
+    for (const ConstantRow& c : program.constants)
+      if (c.shared_address) fill(warp(i), c.offset, static_cast<int>(c.lane_bytes), c.value + shared_begin);
+}
+
 namespace {
 // The distance between the local memories of consecutive threads. Large distances are not a power of two: otherwise,
 // the simultaneous accesses of a warp would map to the same cache sets.

@@ -21,6 +21,9 @@ constexpr std::uint32_t kLargestPair = 20'000;
 struct Cta {
   explicit Cta(Worker& worker);
 
+  /// Becomes a member of the cluster: its shared memory gets its addresses.
+  void join(Cluster& of, std::uint32_t as);
+
   /// Prepares the slot for CTA number `number` (linear).
   void start(std::uint64_t number);
 
@@ -56,6 +59,7 @@ struct Cta {
   std::uint32_t position[3]{}; ///< %ctaid
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
+  std::uint64_t shared_begin = 0;              ///< address in the shared space of the cluster
   std::byte* local = nullptr;                  ///< of thread 0; thread i at i * local_stride
   std::uint64_t local_bytes = 0;               ///< per thread: more than the program's after its stack has grown
   std::uint64_t local_stride = 0;              ///< distance between the local memories of consecutive threads

@@ -28,7 +28,7 @@ bool LibraryCall::store(std::uint64_t address, std::uint64_t value, int bytes) {
   std::byte* const p = reach(warp_, site, address, static_cast<std::uint16_t>(bytes), lane_);
   if (p == nullptr) return out_of_bounds(AccessKind::store, address, static_cast<std::uint64_t>(bytes));
   std::memcpy(p, &value, static_cast<std::size_t>(bytes));
-  const Located where = locate(site, address);
+  const Located where = locate(warp_, site, address);
   for (const auto& checker : worker().checkers)
     checker->written(*warp_, lane_, where.space, where.offset, static_cast<std::uint64_t>(bytes));
   return true;

@@ -51,8 +51,10 @@ CopyChecker::Located CopyChecker::locate(const WarpStep& step, const Op* op, int
     at.host = reinterpret_cast<const std::byte*>(at.address);
     return at;
   }
-  const std::byte* const host = warp->cta->cluster->shared(*warp->cta, at.address - window, bytes, site.cluster);
-  const Cta* const owner = host != nullptr ? warp->cta->cluster->owner(host) : nullptr;
+  const Cluster& cluster = *warp->cta->cluster;
+  const std::uint64_t place = cluster.place(*warp->cta, at.address - window);
+  const std::byte* const host = cluster.shared(*warp->cta, place, bytes, site.cluster);
+  const Cta* const owner = host != nullptr ? cluster.owner(host) : nullptr;
   const auto block = owner != nullptr ? blocks_.find(owner->number) : blocks_.end();
   if (block == blocks_.end()) return at; // memcheck's
   at = {&block->second, owner->number, static_cast<std::uint64_t>(host - owner->shared), host};

@@ -227,6 +227,7 @@ bool compile_before(const Launch& launch) {
   const CompileMode mode = compile_mode();
   // A tool shows what warps do in the order in which they run without compiled code.
   if (mode == CompileMode::off || launch.tools.any() || launch.schedule_seed != 0) return false;
+  if (launch.shape.cluster_ctas() > 1) return false; // compiled code knows no ranks in addresses of shared memory
   if (mode == CompileMode::always) compile_once(program);
   if (!program.compilable) return false;
   return mode == CompileMode::automatic ? has_library() : !program.code->entries.empty();

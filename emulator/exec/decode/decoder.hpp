@@ -66,6 +66,8 @@ private:
   void convert(const Resizing& resizing);
   std::uint32_t resized(std::uint32_t row, int from_bytes, int to_bytes, bool is_signed);
   std::uint64_t constant_value(const ir::Operand& operand, isa::Type type) const;
+  /// Whether it is the address of a variable in shared memory, which depends on the CTA's rank in its cluster.
+  [[nodiscard]] bool is_shared_address(const ir::Operand& operand) const;
   std::uint64_t address_of(std::uint32_t variable) const;
   std::uint32_t special_row(const ir::Operand& operand, int lane_bytes);
 

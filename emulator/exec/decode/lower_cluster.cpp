@@ -15,8 +15,8 @@ void Decoder::cluster_barrier(const isa::Spelling& spelling) {
   emit_main(spelling.has(Word::w_arrive) ? cluster_arrive : cluster_wait).extra = spelling.has(Word::w_aligned) ? 1 : 0;
 }
 
-// The upper bits of an offset select the CTA whose shared memory is accessed: r + 1 for rank r, or 0 for the own CTA.
-// mapa (9.7.9.23) puts it there: the address without it, plus (r + 1) * kClusterStride.
+// The upper 8 bits of an address in the shared space are the rank of the CTA whose memory it is. mapa (9.7.9.23)
+// replaces them by the lower 8 bits of its operand, as on an H100 (tests/data/hardware/cluster_addresses.txt).
 void Decoder::map_address(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const Type type = spelling.form.type();
@@ -33,12 +33,13 @@ void Decoder::map_address(const isa::Spelling& spelling) {
   constexpr std::uint64_t kRanks = 0xff * kClusterStride;
   const std::uint32_t offset = file_.temporary(bytes);
   lane_as("and.b" + width, {offset}, {address, file_.constant(bytes, ~kRanks)});
-  const std::uint32_t sum = file_.temporary(bytes);
-  lane_as("mad.lo.u" + width, {sum}, {rank, file_.constant(bytes, kClusterStride), offset});
-  lane_as("add.u" + width, {destination(operands[0], type, false)}, {sum, file_.constant(bytes, kClusterStride)});
+  const std::uint32_t bits = file_.temporary(bytes);
+  lane_as("and.b" + width, {bits}, {rank, file_.constant(bytes, 0xff)});
+  lane_as("mad.lo.u" + width, {destination(operands[0], type, false)},
+          {bits, file_.constant(bytes, kClusterStride), offset});
 }
 
-// getctarank (9.7.9.24): the number in the upper bits minus one; the own rank if it is 0.
+// getctarank (9.7.9.24): these bits.
 void Decoder::cta_rank(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const Type type = spelling.form.type();
@@ -46,13 +47,7 @@ void Decoder::cta_rank(const isa::Spelling& spelling) {
     return unsupported("'getctarank.u32' is not supported for generic addresses: clusters need 64-bit addresses");
   std::uint32_t address = source(operands[1], type, false);
   address = resized(address, isa::bytes(type), 4, false); // the upper half of a generic address is the window
-  const std::uint32_t number = file_.temporary(4), own = file_.temporary(0);
-  lane_as("shr.u32", {number}, {address, file_.constant(4, 24)});
-  lane_as("and.b32", {number}, {number, file_.constant(4, 0xff)});
-  lane_as("setp.eq.u32", {own}, {number, file_.constant(4, 0)});
-  lane_as("sub.u32", {number}, {number, file_.constant(4, 1)});
-  const std::uint32_t rank = file_.special(isa::Special::cluster_ctarank, 0, 4);
-  lane_as("selp.u32", {destination(operands[0], Type::u32, false)}, {rank, number, own});
+  lane_as("shr.u32", {destination(operands[0], Type::u32, false)}, {address, file_.constant(4, 24)});
 }
 
 } // namespace warplens::exec

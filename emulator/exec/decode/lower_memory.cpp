@@ -30,7 +30,7 @@ Decoder::Address Decoder::address(const ir::Operand& operand) {
     const std::uint64_t value = constant_value(base, isa::Type::u64) + static_cast<std::uint64_t>(operand.value);
     if (base.kind == ir::OperandKind::variable && in_moving_frame(base.index))
       return {program_->frame_row, static_cast<std::int64_t>(value), true};
-    return {file_.constant(8, value), 0, false};
+    return {file_.constant(8, value, is_shared_address(base)), 0, false};
   }
   int bytes = 0;
   const std::uint32_t row = register_row(base, &bytes);
@@ -46,7 +46,8 @@ Decoder::Address Decoder::indexed_address(const ir::Operand& indexed, std::int64
   const std::uint64_t start = address_of(variable.index) + static_cast<std::uint64_t>(variable.value + offset);
   const std::uint32_t sum = file_.temporary(bytes);
   lane_as(bytes == 4 ? "mad.lo.u32" : "mad.lo.u64", {sum},
-          {index_row, file_.constant(bytes, static_cast<std::uint64_t>(index.value)), file_.constant(bytes, start)});
+          {index_row, file_.constant(bytes, static_cast<std::uint64_t>(index.value)),
+           file_.constant(bytes, start, is_shared_address(variable))});
   if (in_moving_frame(variable.index))
     lane_as(bytes == 4 ? "add.u32" : "add.u64", {sum}, {sum, resized(program_->frame_row, 4, bytes, false)});
   return {sum, 0, bytes == 4};
@@ -134,8 +135,8 @@ Decoder::VectorRows Decoder::vector_rows(std::span<const ir::Operand> elements, 
     int bytes = rows.bytes;
     rows.of[e] = element.kind == ir::OperandKind::reg    ? register_row(element, &bytes)
                  : element.kind == ir::OperandKind::sink ? file_.temporary(bytes)
-                 : moves                                 ? frame_address(constant_value(element, type), bytes)
-                                                         : file_.constant(bytes, constant_value(element, type));
+                 : moves ? frame_address(constant_value(element, type), bytes)
+                         : file_.constant(bytes, constant_value(element, type), is_shared_address(element));
     if (bytes != rows.bytes) unsupported("the registers of a vector must have the same width");
   }
   return rows;
@@ -233,14 +234,13 @@ void Decoder::either_in(std::uint32_t result, std::uint32_t address, int bytes, 
   lane_as("or.pred", {result}, {result, inside});
 }
 
-// result |= address in the CTA's own shared memory: at the start of the window, or at its place in the cluster
+// result |= address in the CTA's own shared memory, at its place in the cluster
 void Decoder::own_shared(std::uint32_t result, std::uint32_t address, int bytes, std::uint64_t window) {
-  either_in(result, address, bytes, window, kClusterStride);
   const std::string width = bytes == 4 ? "32" : "64";
   const std::uint32_t rank = file_.special(isa::Special::cluster_ctarank, 0, bytes), seen = file_.temporary(bytes);
   lane_as("mul.lo.u" + width, {seen}, {rank, file_.constant(bytes, kClusterStride)});
   lane_as("sub.u" + width, {seen}, {address, seen});
-  either_in(result, seen, bytes, window + kClusterStride, kClusterStride);
+  either_in(result, seen, bytes, window, kClusterStride);
 }
 
 // isspacep (9.7.9.18). Constant variables are among global ones; addresses in no other space are global.

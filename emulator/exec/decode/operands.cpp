@@ -31,6 +31,12 @@ std::uint64_t Decoder::address_of(std::uint32_t variable) const {
   return in_kernel ? shared_offsets_[position] : variables_[position];
 }
 
+bool Decoder::is_shared_address(const ir::Operand& operand) const {
+  return operand.kind == OperandKind::variable &&
+         ir::variable_owner(operand.index) != ir::VariableOwner::parameter &&
+         module_.variable(function_, operand.index).space == isa::Space::shared;
+}
+
 // The bits of a constant operand as a value of `type`.
 std::uint64_t Decoder::constant_value(const ir::Operand& operand, isa::Type type) const {
   const auto raw = static_cast<std::uint64_t>(operand.value);
@@ -104,7 +110,7 @@ std::uint32_t Decoder::source(const ir::Operand& operand, isa::Type type, bool r
         isa::info(module_.variable(function_, operand.index).type).kind == isa::Class::opaque)
       return opaque_parameter(address_of(operand.index));
     [[fallthrough]];
-  default: return file_.constant(bytes, constant_value(operand, type));
+  default: return file_.constant(bytes, constant_value(operand, type), is_shared_address(operand));
   }
 }
 

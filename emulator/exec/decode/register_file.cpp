@@ -42,32 +42,35 @@ std::uint32_t RegisterFile::take_bytes(std::uint32_t bytes) {
   return offset.value_or(0);
 }
 
-std::uint32_t RegisterFile::constant(int lane_bytes, std::uint64_t value) {
+std::uint32_t RegisterFile::constant(int lane_bytes, std::uint64_t value, bool shared_address) {
   if (lane_bytes < 8) value &= (std::uint64_t{1} << (8 * lane_bytes)) - 1;
   if (2 * constants_.size() >= constant_slots_.size()) grow_constant_slots();
-  std::uint32_t& slot = constant_slot(lane_bytes, value);
+  ConstantRow wanted{0, static_cast<std::uint32_t>(lane_bytes), value, shared_address};
+  std::uint32_t& slot = constant_slot(wanted);
   if (slot == 0) {
-    constants_.push_back({take(lane_bytes), static_cast<std::uint32_t>(lane_bytes), value});
+    wanted.offset = take(lane_bytes);
+    constants_.push_back(wanted);
     slot = static_cast<std::uint32_t>(constants_.size());
   }
   return constants_[slot - 1].offset;
 }
 
 /// The slot of the constant, or a free slot for it.
-std::uint32_t& RegisterFile::constant_slot(int lane_bytes, std::uint64_t value) {
-  const std::uint64_t mixed = (value + static_cast<std::uint64_t>(lane_bytes)) * 0x9e3779b97f4a7c15u;
+std::uint32_t& RegisterFile::constant_slot(const ConstantRow& wanted) {
+  const std::uint64_t mixed = (wanted.value + wanted.lane_bytes + (wanted.shared_address ? 16 : 0)) * 0x9e3779b97f4a7c15u;
   for (std::size_t i = mixed >> 32;; ++i) {
     std::uint32_t& slot = constant_slots_[i & (constant_slots_.size() - 1)];
     if (slot == 0) return slot;
     const ConstantRow& known = constants_[slot - 1];
-    if (known.value == value && known.lane_bytes == static_cast<std::uint32_t>(lane_bytes)) return slot;
+    if (known.value == wanted.value && known.lane_bytes == wanted.lane_bytes &&
+        known.shared_address == wanted.shared_address)
+      return slot;
   }
 }
 
 void RegisterFile::grow_constant_slots() {
   constant_slots_.assign(std::max<std::size_t>(32, 2 * constant_slots_.size()), 0);
-  for (std::uint32_t i = 0; i < constants_.size(); ++i)
-    constant_slot(static_cast<int>(constants_[i].lane_bytes), constants_[i].value) = i + 1;
+  for (std::uint32_t i = 0; i < constants_.size(); ++i) constant_slot(constants_[i]) = i + 1;
 }
 
 std::uint32_t RegisterFile::special(isa::Special special, int component, int lane_bytes) {

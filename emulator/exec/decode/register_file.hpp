@@ -22,7 +22,7 @@ public:
   /// Bytes per lane of a register; 0 for a predicate.
   [[nodiscard]] int lane_bytes(std::uint32_t index) const { return registers_[index].lane_bytes; }
 
-  std::uint32_t constant(int lane_bytes, std::uint64_t value);
+  std::uint32_t constant(int lane_bytes, std::uint64_t value, bool shared_address = false);
   std::uint32_t special(isa::Special special, int component, int lane_bytes);
   /// The predicate that is true in all lanes, and the thread's carry flag.
   [[nodiscard]] std::uint32_t always() const { return always_; }
@@ -40,7 +40,7 @@ public:
 
 private:
   std::uint32_t take(int lane_bytes);
-  std::uint32_t& constant_slot(int lane_bytes, std::uint64_t value);
+  std::uint32_t& constant_slot(const ConstantRow& wanted);
   void grow_constant_slots();
   std::uint32_t take_bytes(std::uint32_t bytes);
   struct Place {

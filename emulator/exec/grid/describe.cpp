@@ -52,16 +52,21 @@ std::string place_in_memory(const Trap& trap, const Launch& launch) {
   return fmt::format("address {:#x} is {} bytes into {}", trap.address, trap.address - a->begin, which);
 }
 
+// In the memory of the thread, or in the shared memory of a block of its cluster.
+std::uint64_t offset_of(const Trap& trap, const LaunchShape& shape) {
+  return trap.space == isa::Space::shared && shape.cluster_ctas() > 1 ? trap.address % kClusterStride : trap.address;
+}
+
 std::string place_in_shared(const Trap& trap, const LaunchShape& shape) {
   const std::uint64_t bytes = shape.shared_static + shape.shared_dynamic;
   const std::string own = fmt::format("the {} bytes of shared memory of the block", bytes);
   if (trap.address < kClusterStride) return fmt::format("offset {:#x} is outside {}", trap.address, own);
-  const std::uint64_t rank = trap.address / kClusterStride - 1, offset = trap.address % kClusterStride;
   if (shape.cluster_ctas() == 1)
     return fmt::format("offset {:#x} is outside {}, which is not in a cluster", trap.address, own);
+  const std::uint64_t rank = trap.address / kClusterStride - 1, offset = trap.address % kClusterStride;
   if (rank >= shape.cluster_ctas())
-    return fmt::format("offset {:#x} is outside {}, and outside its cluster of {} blocks", trap.address, own,
-                       shape.cluster_ctas());
+    return fmt::format("address {:#x} is outside {}, and outside its cluster of {} blocks",
+                       trap.address - kClusterStride, own, shape.cluster_ctas());
   if (within(offset, trap.lane_bytes, bytes))
     return fmt::format("offset {:#x} is in block {} of the cluster, but this access cannot leave its own block", offset,
                        rank);
@@ -94,7 +99,7 @@ std::string what(const Trap& trap, const Launch& launch) {
   case Trap::Kind::out_of_bounds: return fmt::format("invalid {}: {}", access, where_in_space(trap, launch));
   case Trap::Kind::misaligned:
     return fmt::format("misaligned {}: {} must be a multiple of {}{}", access,
-                       trap.space == isa::Space::global ? "the address" : fmt::format("offset {:#x}", trap.address),
+                       trap.space == isa::Space::global ? "the address" : fmt::format("offset {:#x}", offset_of(trap, launch.shape)),
                        trap.lane_bytes, trap.space == isa::Space::global ? "; " + place_in_memory(trap, launch) : "");
   case Trap::Kind::trap_instruction: return "the kernel executed a trap instruction";
   case Trap::Kind::step_limit:

@@ -96,8 +96,9 @@ constexpr std::uint64_t kLocalWindow = 0x0200'0000'0000'0000;
 constexpr std::uint64_t kParamWindow = 0x0300'0000'0000'0000;
 constexpr std::uint64_t kWindowSize = std::uint64_t{1} << 32;
 constexpr std::uint64_t kFunctionWindow = 0x0400'0000'0000'0000;
-/// Shared memory of the CTA with rank r in the cluster also lies at (r + 1) * kClusterStride of each CTA's shared
-/// space.
+/// Shared memory of the CTA with rank r lies at r * kClusterStride of the shared space of its cluster, as on an H100
+/// (tests/data/hardware/cluster_addresses.txt). Events and traps name its own bytes of a CTA by their offset, those of
+/// others by the address plus kClusterStride: Cluster::place().
 constexpr std::uint64_t kClusterStride = std::uint64_t{1} << 24;
 /// With 32-bit addresses, the windows are at the top of the address space.
 constexpr std::uint64_t kSharedWindow32 = 0xf000'0000;

@@ -52,6 +52,7 @@ struct ConstantRow {
   std::uint32_t offset = 0;
   std::uint32_t lane_bytes = 0; ///< 0: a predicate, `value` is its mask
   std::uint64_t value = 0;
+  bool shared_address = false; ///< the row holds this plus where the CTA's shared memory begins in its cluster
 };
 
 /// A row that holds a special register, written when a CTA starts.

@@ -5,10 +5,14 @@ namespace warplens::exec {
 
 namespace {
 
-// Numbers of types in a map; those of tf32 are those of single precision with a bit of their own.
-constexpr std::uint64_t kNumbers[TensorMap::kTypes] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7, 8};
-constexpr int kFirstTf32 = 11;
-constexpr int kElementBytes[TensorMap::kTypes] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+// Numbers of types in a map; those of tf32 are those of single precision with a bit of their own. No driver for sm_100
+// was asked for the last three.
+constexpr std::uint64_t kNumbers[TensorMap::kTypes] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7, 8, 11, 12, 13};
+constexpr int kElementBits[TensorMap::kTypes] = {8, 16, 32, 32, 64, 64, 16, 32, 64, 16, 32, 32, 32, 4, 4, 6};
+
+bool is_tf32(int type) {
+  return type == static_cast<int>(TensorMap::Type::tf32) || type == static_cast<int>(TensorMap::Type::tf32_ftz);
+}
 
 class Fields {
 public:
@@ -49,13 +53,13 @@ std::uint64_t of_swizzle(int swizzle) { return swizzle == 0 ? 0x10 : std::uint64
 
 } // namespace
 
-int TensorMap::element_bytes() const { return kElementBytes[static_cast<int>(type)]; }
+int TensorMap::element_bits() const { return kElementBits[static_cast<int>(type)]; }
 
 std::uint64_t TensorMap::box_bytes() const {
-  auto all = static_cast<std::uint64_t>(element_bytes());
-  if (pixels) return all * box[0] * pixel_count;
+  auto all = static_cast<std::uint64_t>(element_bits());
+  if (pixels) return all * box[0] * pixel_count / 8;
   for (int d = 0; d < rank; ++d) all *= box[static_cast<std::size_t>(d)] / steps[static_cast<std::size_t>(d)];
-  return all;
+  return all / 8;
 }
 
 TensorMap::Words TensorMap::encoded() const {
@@ -67,7 +71,7 @@ TensorMap::Words TensorMap::encoded() const {
   f.put(1, 11, static_cast<std::uint64_t>(interleave), 2);
   f.put(1, 13, static_cast<std::uint64_t>(swizzle), 2);
   f.put(1, 15, fill_nan ? 1 : 0, 1);
-  f.put(1, 16, static_cast<int>(type) >= kFirstTf32 ? 1 : 0, 1);
+  f.put(1, 16, is_tf32(static_cast<int>(type)) ? 1 : 0, 1);
   f.put(1, 17, static_cast<std::uint64_t>(promotion), 2);
   f.put(1, 21, static_cast<std::uint64_t>(atom), 2); // no driver for sm_100 was asked where it is
   for (int d = 0; d < kMostDimensions; ++d) {
@@ -97,7 +101,7 @@ TensorMap TensorMap::decoded(const Words& words) {
   m.rank = static_cast<int>(f.get(1, 4, 3)) + 1;
   const std::uint64_t number = f.get(1, 7, 4);
   for (int t = 0; t < kTypes; ++t)
-    if (kNumbers[t] == number && (t >= kFirstTf32) == (f.get(1, 16, 1) != 0)) m.type = static_cast<Type>(t);
+    if (kNumbers[t] == number && is_tf32(t) == (f.get(1, 16, 1) != 0)) m.type = static_cast<Type>(t);
   m.interleave = static_cast<int>(f.get(1, 11, 2));
   m.swizzle = static_cast<int>(f.get(1, 13, 2));
   m.fill_nan = f.get(1, 15, 1) != 0;
@@ -140,9 +144,9 @@ bool replace(TensorMap::Words& words, TensorField field, unsigned index, std::ui
   };
   const auto type = [&] { // as PTX counts them
     if (!below(TensorMap::kTypes)) return false;
-    constexpr std::uint64_t kOfTf32 = 11;
-    f.put(1, 7, value < kOfTf32 ? value : value - 4, 4);
-    return put({1, 16}, value < kOfTf32 ? 0 : 1, 1);
+    constexpr std::uint64_t kOfTf32 = 11, kNarrow = 13;
+    f.put(1, 7, value < kOfTf32 ? value : value < kNarrow ? value - 4 : value - 2, 4);
+    return put({1, 16}, value < kOfTf32 || value >= kNarrow ? 0 : 1, 1);
   };
   bool fits = false;
   switch (field) {

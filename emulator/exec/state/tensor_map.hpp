@@ -18,8 +18,26 @@ struct TensorMap {
   using Words = std::array<std::uint64_t, kBytes / 8>;
 
   /// As CUtensorMapDataType.
-  enum class Type : std::uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz };
-  static constexpr int kTypes = 13;
+  enum class Type : std::uint8_t {
+    u8,
+    u16,
+    u32,
+    s32,
+    u64,
+    s64,
+    f16,
+    f32,
+    f64,
+    bf16,
+    f32_ftz,
+    tf32,
+    tf32_ftz,
+    b4x16,
+    b4x16_p64,
+    b6x16_p32
+  };
+  static constexpr int kTypes = 16, kTypesOf90 = 13; ///< all, and those that devices before sm_100 have
+  static constexpr std::uint32_t kPaddedBox = 128;   ///< elements of a row of a box, if they are padded
 
   Type type{};
   int rank = 1;
@@ -46,7 +64,12 @@ struct TensorMap {
   }
   /// Whether the halves of the 16 bytes at this offset change places.
   [[nodiscard]] bool halves_change(std::int64_t at) const { return atom == 2 && at / kRow % 2 != 0; }
-  [[nodiscard]] int element_bytes() const;
+  [[nodiscard]] int element_bits() const;
+  [[nodiscard]] bool has_narrow_elements() const { return type >= Type::b4x16; }
+  /// Whether shared memory has 16 bytes for each 16 elements, which are packed in global memory (5.5.1.1).
+  [[nodiscard]] bool is_padded() const { return type >= Type::b4x16_p64; }
+  /// Bytes in global memory of 16 bytes in shared memory.
+  [[nodiscard]] std::int64_t packed_unit() const { return is_padded() ? 2 * element_bits() : kUnit; }
   /// Bits of a number of a corner.
   [[nodiscard]] int corner_bits() const { return rank <= 3 ? 16 : rank == 4 ? 8 : 5; }
   /// Bytes of all elements of a box, as the map counts them.

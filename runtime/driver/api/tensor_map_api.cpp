@@ -45,7 +45,7 @@ api::TensorMapRequest request_of(MapKind kind, const Tensor& t) {
 }
 
 void write(CUtensorMap* map, api::TensorMapRequest request) {
-  request.atoms = Machine::instance().device().capability.major >= 10;
+  request.since_sm_100 = Machine::instance().device().capability.major >= 10;
   const auto made = api::make_tensor_map(request);
   require(made.has_value());
   const exec::TensorMap::Words words = made->encoded();

@@ -240,6 +240,14 @@ targets names each. "never": in the table, and refused everywhere. "beyond": not
 
 # ---- the order of words ------------------------------------------------------------------------------------------------
 
+# Of tcgen05.mma with .ws, which needs its place.
+WITH_WS = [f"tcgen05.mma{words} [%b32_1], %b64_1, %b64_2, {metadata}%b32_3, %pred_1;" for words, metadata in [
+    (".ws.sp.cta_group::1.kind::f16", "[%b32_2], "), (".sp.ws.cta_group::1.kind::f16", "[%b32_2], "),
+    (".ws.cta_group::1.sp.kind::f16", "[%b32_2], "), (".cta_group::1.ws.sp.kind::f16", "[%b32_2], "),
+    (".ws.kind::f16.sp.cta_group::1", "[%b32_2], "), (".sp.cta_group::1.ws.kind::f16", "[%b32_2], "),
+    (".sp.kind::f16.cta_group::1.ws", "[%b32_2], "), (".cta_group::1.ws.kind::f16", ""), (".kind::f16.cta_group::1.ws", "")]]
+
+
 def ask_orders(rows, memory):
     chance = random.Random(1)
     some = chance.sample(memory, 3000)
@@ -259,6 +267,7 @@ def ask_orders(rows, memory):
                             if [w for w in o if w in TYPES] == types)
             for order in chance.sample(orders, min(6, len(orders))):
                 statements.append(".".join((head,) + order) + text[len(spelling):])
+    statements += WITH_WS
     taken = [False] * len(statements)
     for target in NEW_TARGETS + ["sm_13"]:
         taken = [t or not refusal for t, refusal in zip(taken, ask(statements, NEWEST, target))]
