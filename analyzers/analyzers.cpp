@@ -151,7 +151,7 @@ namespace {
 struct Events {
   std::uint32_t spaces = 0; ///< of accesses, by bit
   bool by_rules = false;    ///< counts global and shared memory under rules that may need each access separately
-  bool branch = false, barrier = false;
+  bool branch = false, barrier = false, product = false;
 
   [[nodiscard]] constexpr bool in(isa::Space space) const { return (spaces >> static_cast<unsigned>(space) & 1) != 0; }
   [[nodiscard]] constexpr Events counted_by_rules() const {
@@ -165,6 +165,7 @@ template <class... S> constexpr Events accesses(S... spaces) {
 }
 constexpr Events branches() { return {.branch = true}; }
 constexpr Events barriers_and_ends() { return {.barrier = true}; }
+constexpr Events products() { return {.product = true}; }
 
 /// Needs one virtual call per event, because the types of the parts are known here.
 class CombinedShard final : public exec::Shard {
@@ -201,6 +202,11 @@ public:
   void barrier(const exec::Barrier& barrier) override {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
   if constexpr ((events).barrier) (name).barrier(barrier);
+#include "analyzers/analyzers.def"
+  }
+  void product(const exec::SizedProduct& product) override {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).product) (name).product(product);
 #include "analyzers/analyzers.def"
   }
   bool begin_cta(std::uint64_t cta) override {

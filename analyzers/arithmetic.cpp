@@ -51,6 +51,13 @@ bool takes_long(InstructionClass which) {
 
 } // namespace
 
+std::unique_ptr<exec::Shard> Arithmetic::make_shard() { return std::make_unique<Shard>(); }
+
+void Arithmetic::absorb(exec::Shard& shard) {
+  const auto& of_worker = static_cast<const Shard&>(shard).sized;
+  for (std::size_t i = 0; i < sized_.size(); ++i) sized_[i] += of_worker[i];
+}
+
 void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
   std::array<std::uint64_t, kOperations> operations{};
   std::map<std::string_view, std::uint64_t> of_matrices; // by type
@@ -65,6 +72,8 @@ void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
     if (const isa::MatrixWork work = isa::matrix_work(function_.instructions[i].opcode); work.multiply_adds != 0)
       of_matrices[work.type] += work.multiply_adds * (counts_[i].lanes_on / exec::kWarpSize);
   }
+  for (std::size_t i = 0; i < sized_.size(); ++i)
+    if (sized_[i] != 0) of_matrices[exec::name(static_cast<exec::MatrixElement>(i))] += sized_[i];
   std::uint64_t all = 0;
   for (std::size_t o = 0; o < kOperations; ++o) {
     const bool fused = o == static_cast<std::size_t>(Operation::ffma) || o == static_cast<std::size_t>(Operation::dfma);

@@ -7,6 +7,8 @@
 
 #include "analyzers/global_transactions.hpp"
 
+#include <array>
+
 namespace warplens::analyzers {
 
 class Arithmetic final : public Analyzer {
@@ -17,6 +19,9 @@ public:
   Arithmetic(const ir::Function& function, const GlobalTransactions& global)
       : Analyzer(kInfo), function_(function), global_(global) {}
 
+  class Shard;
+  std::unique_ptr<exec::Shard> make_shard() override;
+  void absorb(exec::Shard& shard) override;
   void conclude(const std::vector<exec::InstructionCount>& counts) override { counts_ = counts; }
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
@@ -24,6 +29,17 @@ private:
   const ir::Function& function_;
   const GlobalTransactions& global_;
   std::vector<exec::InstructionCount> counts_;
+  /// Multiply-adds by type, of products whose size was known only when they ran.
+  std::array<std::uint64_t, exec::kMatrixElements> sized_{};
+};
+
+class Arithmetic::Shard final : public exec::Shard {
+public:
+  void product(const exec::SizedProduct& product) override {
+    sized[static_cast<std::size_t>(product.element)] += product.multiply_adds;
+  }
+  void fields(Archive& a) override { a(sized); }
+  std::array<std::uint64_t, exec::kMatrixElements> sized{};
 };
 
 } // namespace warplens::analyzers

@@ -68,6 +68,10 @@ private:
       first.shard->barrier(barrier);
       second.shard->barrier(barrier);
     }
+    void product(const exec::SizedProduct& product) override {
+      first.shard->product(product);
+      second.shard->product(product);
+    }
     bool begin_cta(std::uint64_t cta) override {
       const bool one = first.begin(cta), other = second.begin(cta);
       return one || other;

@@ -2,6 +2,7 @@
 #include "emulator/exec/matrix/tensor_issue.hpp"
 
 #include "emulator/exec/block/tensor_faults.hpp"
+#include "emulator/exec/block/worker.hpp"
 
 #include <fmt/format.h>
 
@@ -121,6 +122,12 @@ private:
 } // namespace
 
 bool read_issue(const Op* op, Warp* warp, int lane, TensorIssue& issue) { return Reader(op, warp, lane, issue).run(); }
+
+void count_product(const Op* op, Warp* warp, const TensorIssue& issue) {
+  const TensorProduct& p = issue.product;
+  const auto all = static_cast<std::uint64_t>(p.m) * static_cast<std::uint64_t>(p.n) * static_cast<std::uint64_t>(p.k);
+  if (warp->worker->shard) warp->worker->shard->product({op->instruction, p.a, p.sparse ? all / 2 : all});
+}
 
 void stop_at_factor(const Op* op, Warp* warp, int lane, const char* matrix, const TensorIssue& issue) {
   const TensorProductSite& s = *op->product;

@@ -29,6 +29,8 @@ struct TensorIssue {
   }
 };
 
+/// Tells the watcher of its multiply-adds.
+void count_product(const Op* op, Warp* warp, const TensorIssue& issue);
 bool read_issue(const Op* op, Warp* warp, int lane, TensorIssue& issue);
 /// A descriptor reaches beyond the shared memory of a block: stops the kernel.
 void stop_at_factor(const Op* op, Warp* warp, int lane, const char* matrix, const TensorIssue& issue);

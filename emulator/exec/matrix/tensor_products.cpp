@@ -169,6 +169,7 @@ const Op* multiply_tensors(const Op* op, Warp* warp) {
     TensorIssue t;
     if (!read_issue(op, warp, by.lane, t)) return nullptr;
     if (!(op->product->scales != 0 ? multiply_scaled_tensors(by, t) : multiply(by, t))) return nullptr;
+    count_product(op, warp, t);
   }
   return op + 1;
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "emulator/base/archive.hpp"
+#include "emulator/exec/state/matrix_element.hpp"
 #include "emulator/ir/module.hpp"
 
 #include <cstdint>
@@ -84,6 +85,13 @@ struct WarpId {
   std::uint32_t warp = 0; ///< in the CTA
 };
 
+/// A multiplication whose size is known only when it runs: tcgen05.mma.
+struct SizedProduct {
+  std::uint32_t instruction = 0;
+  MatrixElement element{};         ///< of A
+  std::uint64_t multiply_adds = 0; ///< of a sparse A, those of the elements that are kept
+};
+
 /// Lanes of a warp arrive at a CTA barrier: all live lanes, or some of them if the warp has diverged.
 struct Barrier {
   std::uint32_t instruction = 0;
@@ -148,6 +156,7 @@ public:
   virtual void access(const Access&) {}
   virtual void branch(const Branch&) {}
   virtual void barrier(const Barrier&) {}
+  virtual void product(const SizedProduct&) {}
 
   virtual bool begin_cta(std::uint64_t /*cta*/) { return false; }
   virtual void end_cta(std::uint64_t /*cta*/) {} ///< all its warps have exited; not called after a trap

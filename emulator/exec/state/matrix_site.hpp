@@ -9,6 +9,7 @@
 // specify wmma's; here they are those of an H200 (tests/data/hardware/fragments.jsonl) and have this form, too.
 #pragma once
 
+#include "emulator/exec/state/matrix_element.hpp"
 #include "emulator/isa/table.hpp"
 
 #include <array>
@@ -18,28 +19,6 @@
 namespace warplens::exec {
 
 struct MemorySite;
-
-/// The type of an element.
-enum class MatrixElement : std::uint8_t {
-  f16,
-  bf16,
-  tf32,
-  f32,
-  f64,
-  e4m3,
-  e5m2,
-  e3m2,
-  e2m3,
-  e2m1,        ///< in the middle of a byte: its bits 2 to 5
-  packed_e2m1, ///< two in a byte
-  s8,
-  u8,
-  s4,
-  u4,
-  b1,
-  s32
-};
-int bits(MatrixElement);
 
 struct Step {
   std::int8_t rows = 0, columns = 0;
