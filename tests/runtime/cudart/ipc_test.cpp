@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and events of several processes: the program `shares`, which uses the driver API, is the other one.
+// Memory and events of several processes: the program `shares`, which uses the driver API, is the other one. Pointers
+// are numbers here, as in the functions of the driver API that these functions call.
 #include "tests/runtime/cudart/program.hpp"
 #include "tests/runtime/other_process.hpp"
 
 #include <gtest/gtest.h>
-
-// Handles are 64 bytes in both APIs.
-extern "C" {
-cudaError_t cudaIpcGetMemHandle(CUipcMemHandle* handle, void* memory);
-cudaError_t cudaIpcOpenMemHandle(void** memory, CUipcMemHandle handle, unsigned flags);
-cudaError_t cudaIpcCloseMemHandle(void* memory);
-cudaError_t cudaIpcGetEventHandle(CUipcEventHandle* handle, cudaEvent_t event);
-cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, CUipcEventHandle handle);
-}
 
 namespace {
 
@@ -21,10 +13,11 @@ using warplens::runtime::OtherProcess;
 
 TEST(CudartIpc, MemoryOfTheOtherProcess) {
   OtherProcess other;
-  void* memory = nullptr;
+  CUdeviceptr address = 0;
   const auto handle = other.memory<CUipcMemHandle>();
-  EXPECT_EQ(cudaIpcOpenMemHandle(&memory, handle, 0), cudaErrorInvalidValue) << "needs the flag";
-  ASSERT_EQ(cudaIpcOpenMemHandle(&memory, handle, 1), cudaSuccess);
+  EXPECT_EQ(cudaIpcOpenMemHandle(&address, handle, 0), cudaErrorInvalidValue) << "needs the flag";
+  ASSERT_EQ(cudaIpcOpenMemHandle(&address, handle, 1), cudaSuccess);
+  void* const memory = reinterpret_cast<void*>(address);
   unsigned words[4] = {};
   EXPECT_EQ(cudaMemcpy(words, memory, sizeof words, cudaMemcpyDefault), cudaSuccess);
   EXPECT_EQ(words[3], 103u);
@@ -32,8 +25,8 @@ TEST(CudartIpc, MemoryOfTheOtherProcess) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(other.ask("word 1"), std::to_string(0x01010101));
   EXPECT_EQ(cudaFree(memory), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaIpcCloseMemHandle(memory), cudaSuccess);
-  EXPECT_EQ(cudaIpcCloseMemHandle(memory), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaIpcCloseMemHandle(address), cudaSuccess);
+  EXPECT_EQ(cudaIpcCloseMemHandle(address), cudaErrorInvalidValue);
 }
 
 TEST(CudartIpc, MemoryOfThisProcess) {
@@ -43,9 +36,9 @@ TEST(CudartIpc, MemoryOfThisProcess) {
   CUipcMemHandle handle{};
   ASSERT_EQ(cudaMalloc(&memory, 100), cudaSuccess);
   ASSERT_EQ(cudaMemcpy(memory, &word, sizeof word, cudaMemcpyHostToDevice), cudaSuccess);
-  ASSERT_EQ(cudaIpcGetMemHandle(&handle, memory), cudaSuccess);
+  ASSERT_EQ(cudaIpcGetMemHandle(&handle, reinterpret_cast<CUdeviceptr>(memory)), cudaSuccess);
   EXPECT_EQ(other.ask("import " + hex_of(handle)), "0 4711");
-  EXPECT_EQ(cudaIpcGetMemHandle(&handle, &handle), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaIpcGetMemHandle(&handle, reinterpret_cast<CUdeviceptr>(&handle)), cudaErrorInvalidValue);
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
 }
 
