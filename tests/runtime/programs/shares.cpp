@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that shares 1024 words of device memory, 100 and up, and an event. It prints their handles, then obeys
+// A process that shares 4096 words of device memory, 100 and up, and an event. It prints their handles, then obeys
 // lines, with a line of answer each: see other_process.hpp.
 #define WARPLENS_SHARES ""
 #include "tests/runtime/other_process.hpp"
@@ -17,7 +17,7 @@ namespace {
 using warplens::runtime::handle_of;
 using warplens::runtime::hex_of;
 
-constexpr std::size_t kWords = 1024;
+constexpr std::size_t kWords = 4096;
 std::atomic<bool> go{false};
 
 void wait_to_go(void*) { go.wait(false); }
