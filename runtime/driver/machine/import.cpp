@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/import.hpp"
 
-#include "emulator/base/checked.hpp"
+#include "api/session/limits.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
 #include <cstring>
