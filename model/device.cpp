@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
+#include <optional>
 
 namespace warplens::model {
 namespace {
@@ -20,15 +23,41 @@ std::string normalized(std::string_view name) {
   return letters;
 }
 
+/// A built-in device: parsed when it is first asked for, and kept, because each launch asks for its device.
+class BuiltIn {
+public:
+  explicit BuiltIn(const DeviceText& text) : text_(text), id_(normalized(text.file.substr(0, text.file.rfind('.')))) {}
+  [[nodiscard]] const std::string& id() const { return id_; }
+  const Expected<Device>& device() {
+    std::call_once(once_, [&] { device_.emplace(load_device(text_.text, text_.file)); });
+    return *device_;
+  }
+
+private:
+  DeviceText text_;
+  std::string id_;
+  std::once_flag once_;
+  std::optional<Expected<Device>> device_;
+};
+
+std::deque<BuiltIn>& built_in() {
+  // Never destroyed, so that it can still be used while the program ends.
+  static std::deque<BuiltIn>& all = *new std::deque<BuiltIn>([] {
+    std::deque<BuiltIn> list;
+    for (const DeviceText& text : built_in_device_texts()) list.emplace_back(text);
+    return list;
+  }());
+  return all;
+}
+
 } // namespace
 
 const std::vector<Device>& built_in_devices() {
-  // Never destroyed, so that it can still be used while the program ends.
   static const std::vector<Device>& devices = *new std::vector<Device>([] {
     std::vector<Device> list;
     // A text that does not load leaves the list short; a test compares the two, since this code may not abort.
-    for (const DeviceText& text : built_in_device_texts())
-      if (Expected<Device> device = load_device(text.text, text.file)) list.push_back(std::move(*device));
+    for (BuiltIn& one : built_in())
+      if (const Expected<Device>& device = one.device()) list.push_back(*device);
     std::sort(list.begin(), list.end(), [](const Device& a, const Device& b) {
       return std::tie(a.capability, a.id) < std::tie(b.capability, b.id);
     });
@@ -40,8 +69,8 @@ const std::vector<Device>& built_in_devices() {
 Expected<Device> find_device(std::string_view name) {
   const std::string wanted = normalized(name);
   // A file has the name of its device's id: only that file is parsed.
-  for (const DeviceText& text : built_in_device_texts())
-    if (normalized(text.file.substr(0, text.file.rfind('.'))) == wanted) return load_device(text.text, text.file);
+  for (BuiltIn& one : built_in())
+    if (one.id() == wanted) return one.device();
   std::vector<std::string> keys;
   for (const Device& device : built_in_devices()) {
     for (const std::string& key : {normalized(device.id), normalized(device.name)}) {

@@ -14,11 +14,11 @@ namespace py = pybind11;
 namespace {
 
 // Of the main thread only: a launch in a callback of another launch is inside it.
-int depth = 0;
+volatile std::sig_atomic_t depth = 0;
 void (*python_handler)(int) = nullptr;
 
 void stop_launches(int signal) {
-  exec::out_of_time = true;
+  if (depth != 0) exec::out_of_time = true;
   python_handler(signal);
 }
 
@@ -36,24 +36,22 @@ Interrupts::Interrupts() {
     sigaction(SIGINT, nullptr, &before);
     // Python's handler takes the number alone. Others, and none at all, do what they want with the signal.
     if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) return;
-    python_handler = before.sa_handler;
-    struct sigaction ours = before;
-    ours.sa_handler = &stop_launches;
-    sigaction(SIGINT, &ours, nullptr);
+    if (before.sa_handler != &stop_launches) {
+      python_handler = before.sa_handler;
+      struct sigaction ours = before;
+      ours.sa_handler = &stop_launches;
+      sigaction(SIGINT, &ours, nullptr);
+    }
   }
-  ++depth;
+  depth = depth + 1;
   installed_ = true;
 }
 
+// The handler stays: between launches it only calls Python's, and the next launch saves two system calls.
 Interrupts::~Interrupts() {
-  if (!installed_ || --depth != 0) return;
-  struct sigaction after {};
-  sigaction(SIGINT, nullptr, &after);
-  if (after.sa_handler == &stop_launches) {
-    after.sa_handler = python_handler;
-    sigaction(SIGINT, &after, nullptr);
-  }
-  exec::out_of_time = false;
+  if (!installed_) return;
+  depth = depth - 1;
+  if (depth == 0) exec::out_of_time = false;
 }
 
 void Interrupts::raise() const {

@@ -12,6 +12,7 @@ enum CUctx_flags {
 };
 enum CUstream_flags { CU_STREAM_DEFAULT, CU_STREAM_NON_BLOCKING };
 enum CUevent_flags { CU_EVENT_DEFAULT, CU_EVENT_BLOCKING_SYNC, CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS = 4 };
+enum CUipcMem_flags { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 };
 enum CUevent_record_flags { CU_EVENT_RECORD_DEFAULT, CU_EVENT_RECORD_EXTERNAL };
 enum CUevent_wait_flags { CU_EVENT_WAIT_DEFAULT, CU_EVENT_WAIT_EXTERNAL };
 enum CUstreamWaitValue_flags {

@@ -65,6 +65,14 @@ struct CUuuid {
   char bytes[16];
 };
 
+struct CUipcMemHandle {
+  char reserved[64];
+};
+
+struct CUipcEventHandle {
+  char reserved[64];
+};
+
 union CUstreamBatchMemOpParams {
   CUstreamBatchMemOpType operation;
   struct {

@@ -6,7 +6,7 @@
 ///     FORWARD(cudaMemAdvise_v2, cuMemAdvise_v2)           // has the driver's parameters, and calls the driver
 ///     PER_THREAD(cudaMemcpyAsync, _ptsz)                  // exports cudaMemcpyAsync_ptsz
 ///     FORWARD_PER_THREAD(cudaStreamQuery, cuStreamQuery)  // both: cudaStreamQuery, cudaStreamQuery_ptsz
-///     MISSING(cudaIpcGetMemHandle)                        // not supported: returns cudaErrorNotSupported
+///     MISSING(cudaImportExternalMemory)                   // not supported: returns cudaErrorNotSupported
 ///
 /// Programs compiled with --default-stream per-thread call `name_ptds` and `name_ptsz`: the same functions, but without
 /// a stream they use the thread's own default stream.

@@ -204,6 +204,45 @@ TEST(Pages, AnAllocationLetsItsPagesBeReached) {
 }
 
 // For memcheck.
+TEST(Arena, SharedPagesKeepTheirContentsAndAreAFile) {
+  const auto arena = std::move(*Arena::reserve());
+  constexpr std::uint64_t kBytes = 20'000;
+  std::uint64_t all[3] = {};
+  for (std::uint64_t& a : all) {
+    a = *arena->allocate(kBytes, "shared");
+    std::fill_n(reinterpret_cast<unsigned char*>(a), kBytes, static_cast<unsigned char>(1 + (&a - all)));
+  }
+  const auto holds = [&](int i, int value) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(all[i]);
+    return std::count(bytes, bytes + kBytes, value) == static_cast<std::ptrdiff_t>(kBytes);
+  };
+  EXPECT_FALSE(arena->share(all[1] + 8).has_value());
+  const auto place = arena->share(all[1]), second = arena->share(all[0]); // they have a page in common
+  ASSERT_TRUE(place.has_value() && second.has_value());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(holds(i, i + 1)) << i;
+  std::vector<unsigned char> seen(kBytes);
+  const auto read = [&] {
+    return pread(place->file, seen.data(), kBytes, static_cast<off_t>(place->offset)) == static_cast<ssize_t>(kBytes);
+  };
+  reinterpret_cast<unsigned char*>(all[1])[10'000] = 77;
+  ASSERT_TRUE(read());
+  EXPECT_EQ(seen[0], 2);
+  EXPECT_EQ(seen[10'000], 77);
+  EXPECT_TRUE(arena->free(all[1]));
+  EXPECT_TRUE(holds(0, 1) && holds(2, 3));
+  ASSERT_TRUE(read());
+  EXPECT_EQ(seen[10'000], 77) << "whoever has mapped it keeps it";
+  EXPECT_EQ(*arena->allocate(kBytes, "next"), all[1]);
+  EXPECT_TRUE(holds(1, 0));
+  reinterpret_cast<unsigned char*>(all[1])[10'000] = 5;
+  ASSERT_TRUE(read());
+  EXPECT_EQ(seen[10'000], 77) << "private again";
+  ASSERT_TRUE(arena->share(all[1]).has_value());
+  ASSERT_TRUE(read());
+  EXPECT_EQ(seen[10'000], 5);
+  EXPECT_EQ(seen[10'001], 0);
+}
+
 TEST(Arena, FreedMemoryIsNotUsedAgainSoon) {
   auto arena = std::move(*exec::Arena::reserve());
   const std::uint64_t before = *arena->allocate(1000, "before");

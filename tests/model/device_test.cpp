@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 
 namespace warplens::model {
@@ -366,6 +368,23 @@ TEST(Devices, PeakOperationsGiveTheRatesOfDatasheets) {
   EXPECT_FALSE(find_device("8800gtx")->peak_operations.double_precision);
   EXPECT_FALSE(find_device("p100")->peak_operations.matrix_half);
   EXPECT_FALSE(find_device("9400m")->host_link_gb_s) << "it shares the memory of the host";
+}
+
+// Each launch asks for its device.
+TEST(Devices, AreParsedOnce) {
+  const auto seconds = [](auto&& body) {
+    const auto begin = std::chrono::steady_clock::now();
+    body();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const std::string text = text_of("h200.toml");
+  ASSERT_TRUE(find_device("h200").has_value());
+  double parsed = 1, found = 1;
+  for (int i = 0; i < 20; ++i) {
+    parsed = std::min(parsed, seconds([&] { EXPECT_TRUE(load_device(text, "h200.toml").has_value()); }));
+    found = std::min(found, seconds([&] { EXPECT_TRUE(find_device("h200").has_value()); }));
+  }
+  EXPECT_LT(found, parsed / 5);
 }
 
 } // namespace device_test

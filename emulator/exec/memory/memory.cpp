@@ -120,6 +120,7 @@ bool Arena::free(std::uint64_t address) {
     std::fill(reinterpret_cast<std::byte*>(from), reinterpret_cast<std::byte*>(to), std::byte{});
   };
   if (last > first) {
+    if (shared_) shared_->drop(first, last);
     madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
     clear(address, first);
     clear(last, end);
@@ -137,6 +138,16 @@ bool Arena::free(std::uint64_t address) {
   }
   allocations_.erase(found);
   return true;
+}
+
+Expected<Arena::Shared> Arena::share(std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end()) return failure(fmt::format("no allocation begins at {:#x}", address));
+  if (!shared_) shared_.emplace(ranges());
+  if (!shared_->share(address, std::max(found->second.end, address + 1)))
+    return failure(fmt::format("no memory to share '{}' with other processes", found->second.name));
+  return Shared{shared_->file(), shared_->offset_of(address)};
 }
 
 bool Arena::reuse_oldest() {

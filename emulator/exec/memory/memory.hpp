@@ -8,6 +8,7 @@
 #include "emulator/base/expected.hpp"
 #include "emulator/exec/memory/address_space.hpp"
 #include "emulator/exec/memory/extents.hpp"
+#include "emulator/exec/memory/shared_pages.hpp"
 
 #include <array>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +62,15 @@ public:
   /// False if `address` is not the start of an allocation.
   bool free(std::uint64_t address);
 
+  /// Where other processes find an allocation.
+  struct Shared {
+    int file = -1;
+    std::uint64_t offset = 0; ///< in bytes
+  };
+  /// From now on, the pages of the allocation that begins there are in a file, until it is freed. Nobody may write
+  /// these pages during the call. Error: no such allocation, out of memory.
+  Expected<Shared> share(std::uint64_t address);
+
   /// From now on, freed memory is not used again while there is other: for memcheck.
   void keep_freed();
   /// What is freed and not used again, sorted by address.
@@ -84,6 +95,7 @@ private:
   bool reuse_oldest();
 
   std::map<std::uint64_t, Allocation> allocations_; ///< by begin
+  std::optional<SharedPages> shared_;               ///< since the first share()
   bool keeps_freed_ = false;
   std::map<std::uint64_t, Allocation> freed_; ///< by begin; …
   std::deque<std::uint64_t> freed_order_;     ///< … the oldest first

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events. Recording and waiting are in stream_api.cpp.
+#include "runtime/driver/machine/board.hpp"
 #include "runtime/driver/machine/event.hpp"
 #include "runtime/driver/machine/host_checks.hpp"
 #include "runtime/driver/machine/serve.hpp"
@@ -25,9 +26,10 @@ CUresult cuEventCreate(CUevent* event, unsigned int flags) {
   return serve([&](Context& context) {
     constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     require(event != nullptr && (flags & ~kKnown) == 0);
-    require((flags & CU_EVENT_INTERPROCESS) == 0, CUDA_ERROR_NOT_SUPPORTED,
-            [] { return "interprocess events are not supported"; });
-    *event = Machine::instance().events.add(std::make_shared<Event>(context, flags));
+    const bool shared = (flags & CU_EVENT_INTERPROCESS) != 0;
+    require(!shared || (flags & CU_EVENT_DISABLE_TIMING) != 0);
+    *event = Machine::instance().events.add(
+        std::make_shared<Event>(context, flags, shared ? Shared::make(SharedKind::event) : nullptr));
   });
 }
 
@@ -39,7 +41,7 @@ CUresult cuEventDestroy_v2(CUevent event) {
 CUresult cuEventQuery(CUevent event) {
   return serve_for(event, [&](Context& context) {
     const std::shared_ptr<Mark> mark = find_for_host(event)->mark();
-    if (mark && !mark->reached.load(std::memory_order_acquire)) return CUDA_ERROR_NOT_READY;
+    if (mark && !mark->is_reached()) return CUDA_ERROR_NOT_READY;
     if (mark) host_waited_for(*mark);
     return context.fault();
   });
@@ -64,7 +66,7 @@ CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) 
     for (int i = 0; i < 2; ++i) {
       const std::shared_ptr<Mark> mark = events[i]->mark();
       require(mark != nullptr && (events[i]->flags() & CU_EVENT_DISABLE_TIMING) == 0, CUDA_ERROR_INVALID_HANDLE);
-      ready = ready && mark->reached.load(std::memory_order_acquire);
+      ready = ready && mark->is_reached();
       if (ready) times[i] = mark->when;
     }
     if (!ready) return CUDA_ERROR_NOT_READY;

@@ -37,7 +37,9 @@ bool answer(CUpointer_attribute attribute, const std::optional<Allocation>& foun
   case CU_POINTER_ATTRIBUTE_BUFFER_ID: put(data, static_cast<unsigned long long>(a.id)); return found.has_value();
   case CU_POINTER_ATTRIBUTE_IS_MANAGED: put(data, a.kind == Kind::managed && found ? 1u : 0u); return true;
   case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: put(data, found ? kDevice : CU_DEVICE_INVALID); return true;
-  case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: put(data, 0u); return true;
+  case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    put(data, a.kind == Kind::device && found ? 1u : 0u);
+    return true;
   case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: put(data, CUdeviceptr{a.begin}); return found.has_value();
   case CU_POINTER_ATTRIBUTE_RANGE_SIZE: put(data, std::size_t{a.size}); return found.has_value();
   case CU_POINTER_ATTRIBUTE_MAPPED: put(data, found ? 1u : 0u); return true;

@@ -19,9 +19,14 @@ CUresult record(CUevent handle, CUstream stream_handle, unsigned flags, const ch
         const std::shared_ptr<Event> event = object_of(Machine::instance().events, handle);
         require(&event->context() == &context, CUDA_ERROR_INVALID_HANDLE);
         if (record_captured(*stream, handle, *event, (flags & CU_EVENT_RECORD_EXTERNAL) != 0)) return;
-        auto mark = std::make_shared<Mark>();
-        stream->submit(EventRecord{handle, mark});
-        event->set_mark(std::move(mark)); // not if the stream refuses the record: nobody would reach the mark
+        std::shared_ptr<Mark> mark = event->next_mark();
+        try {
+          stream->submit(EventRecord{handle, mark});
+        } catch (...) { // the stream refuses the record: nobody would reach the mark
+          mark->reach();
+          throw;
+        }
+        event->set_mark(std::move(mark));
       },
       function);
 }

@@ -35,6 +35,7 @@ template <class Word> Work writing(CUdeviceptr address, Word value, unsigned fla
   require_word<Word>(address);
   require((flags & ~unsigned{CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER}) == 0);
   return {[=] {
+    const auto writing = Machine::instance().memory().writing();
     tell_written(address, sizeof(Word));
     __atomic_store_n(reinterpret_cast<Word*>(address), value, __ATOMIC_RELEASE);
   }};

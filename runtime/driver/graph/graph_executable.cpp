@@ -163,8 +163,7 @@ public:
   explicit Submission(Context& context) : context_(context) {}
 
   std::optional<Operation> operator()(const EventRecord& record) const {
-    static_cast<void>(find(record.event));
-    return EventRecord{record.event, std::make_shared<Mark>()};
+    return EventRecord{record.event, find(record.event)->next_mark()};
   }
   /// After the operation was submitted: if the stream refused it, nobody would reach its mark.
   static void set_mark(const std::optional<EventRecord>& record) {

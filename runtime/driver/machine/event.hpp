@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: a mark in a stream that programs can wait for, and the time when it was reached.
+// Events: a mark in a stream that programs can wait for, and the time when it was reached. Those for several processes
+// count their records in memory that the processes share.
 #pragma once
 
 #include "runtime/driver/machine/operation.hpp"
@@ -15,15 +16,18 @@ class Node;
 
 class Event {
 public:
-  Event(Context& context, unsigned flags) : context_(context), flags_(flags) {}
+  /// `shared`: of an event for several processes, what they share.
+  Event(Context& context, unsigned flags, std::shared_ptr<Shared> shared = nullptr)
+      : context_(context), flags_(flags), shared_(std::move(shared)) {}
   [[nodiscard]] Context& context() const { return context_; }
   [[nodiscard]] unsigned flags() const { return flags_; }
 
-  /// The mark of the latest record; null if never recorded.
-  [[nodiscard]] std::shared_ptr<Mark> mark() const {
-    const std::lock_guard lock(mutex_);
-    return mark_;
-  }
+  [[nodiscard]] const std::shared_ptr<Shared>& shared() const { return shared_; } ///< null: of this process only
+
+  /// The mark of the latest record, which another process may have made; null if never recorded.
+  [[nodiscard]] std::shared_ptr<Mark> mark() const;
+  /// A mark for the next record. It must be reached, also if the stream refuses the record: others may wait for it.
+  [[nodiscard]] std::shared_ptr<Mark> next_mark() const;
   /// From now on the event refers to this mark.
   void set_mark(std::shared_ptr<Mark> mark) {
     const std::lock_guard lock(mutex_);
@@ -47,6 +51,7 @@ public:
 private:
   Context& context_;
   unsigned flags_;
+  std::shared_ptr<Shared> shared_;
   mutable std::mutex mutex_;
   Captured captured_;
   std::shared_ptr<Mark> mark_;

@@ -214,7 +214,7 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
   request.options.keep_accesses = selected && std::getenv(api::environment::kHtml) != nullptr;
   request.analyze_child = [&](const ir::Function& kernel) { return selected = told && told->selects(kernel.name); };
   // With one stream and no memory that the host can write, a kernel that waits for a change would wait forever.
-  request.others_write = Machine::instance().memory().host_may_write() || context.has_streams();
+  request.others_write = Machine::instance().memory().others_may_write() || context.has_streams();
   request.past_ends = !strict();
   request.options.strict_async = strict_async();
   request.options.sanitizer = sanitizer();

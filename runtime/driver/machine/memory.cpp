@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/driver/machine/memory.hpp"
 
+#include "runtime/driver/machine/board.hpp"
+#include "runtime/driver/machine/host_checks.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +11,8 @@ namespace warplens::runtime {
 
 namespace {
 
-constexpr const char* kNames[] = {"device", "managed", "host", "registered", "array", "module", "pool", "mapped"};
+constexpr const char* kNames[] = {"device", "managed", "host",   "registered", "array",
+                                  "module", "pool",    "mapped", "imported"};
 
 bool is_host_writable(Allocation::Kind kind) {
   return kind == Allocation::Kind::managed || kind == Allocation::Kind::host || kind == Allocation::Kind::registered;
@@ -17,22 +20,30 @@ bool is_host_writable(Allocation::Kind kind) {
 
 bool counts(Allocation::Kind kind) {
   return kind != Allocation::Kind::host && kind != Allocation::Kind::registered &&
-         kind != Allocation::Kind::virtual_range;
+         kind != Allocation::Kind::virtual_range && kind != Allocation::Kind::imported;
 }
+
+/// Outside the arena.
+bool is_elsewhere(Allocation::Kind kind) {
+  return kind == Allocation::Kind::registered || kind == Allocation::Kind::virtual_range ||
+         kind == Allocation::Kind::imported;
+}
+
+bool others_write(const Allocation& a) { return is_host_writable(a.kind) || a.shared != nullptr; }
 
 } // namespace
 
 void Memory::count(const Allocation& a) {
   if (counts(a.kind)) used_ += a.size;
-  if (is_host_writable(a.kind)) ++host_writable_;
-  if (a.kind == Allocation::Kind::registered || a.kind == Allocation::Kind::virtual_range)
+  if (others_write(a)) ++written_by_others_;
+  if (is_elsewhere(a.kind))
     api_->admit(a.begin, a.size, fmt::format("{} memory {}", kNames[static_cast<std::size_t>(a.kind)], a.id));
 }
 
 void Memory::uncount(const Allocation& a) {
   if (counts(a.kind)) used_ -= a.size;
-  if (is_host_writable(a.kind)) --host_writable_;
-  if (a.kind == Allocation::Kind::registered || a.kind == Allocation::Kind::virtual_range) api_->withdraw(a.begin);
+  if (others_write(a)) --written_by_others_;
+  if (is_elsewhere(a.kind)) api_->withdraw(a.begin);
 }
 
 std::uint64_t Memory::allocate(std::uint64_t size, Allocation::Kind kind, const void* owner, unsigned flags) {
@@ -80,6 +91,34 @@ std::optional<Allocation> Memory::begin_free(std::uint64_t address, Allocation::
   found->second.dying = true;
   tell_dying(address);
   return found->second;
+}
+
+std::shared_ptr<Shared> Memory::share(std::uint64_t address) {
+  const std::lock_guard nobody_writes(writing_);
+  HostChecks* const checks = host_checks();
+  if (checks != nullptr) checks->open_pages();
+  std::shared_ptr<Shared> shared = share_unwritten(address);
+  if (checks != nullptr) checks->close_pages();
+  return shared;
+}
+
+std::shared_ptr<Shared> Memory::share_unwritten(std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const auto after = allocations_.upper_bound(address);
+  require(after != allocations_.begin());
+  Allocation& a = std::prev(after)->second;
+  require(address < a.end() && a.kind == Allocation::Kind::device && !a.dying);
+  if (a.shared) return a.shared;
+  std::shared_ptr<Shared> shared = Shared::make(SharedKind::memory);
+  const Expected<exec::Arena::Shared> place = api_->arena().share(a.begin);
+  if (!place) throw Failure{CUDA_ERROR_OUT_OF_MEMORY, render(place.error(), {})};
+  (*shared)->offset = place->offset;
+  (*shared)->size = a.size;
+  (*shared)->file = place->file;
+  uncount(a);
+  a.shared = shared;
+  count(a);
+  return shared;
 }
 
 void Memory::free_all_of(const void* owner) {

@@ -44,12 +44,17 @@ void fill(const Fill& f) {
 
 struct Performer {
   Context& context;
-  void operator()(const KernelLaunch& launch) const { perform_launch(launch, context); }
+  void operator()(const KernelLaunch& launch) const {
+    const auto writing = Machine::instance().memory().writing();
+    perform_launch(launch, context);
+  }
   void operator()(const Copy& c) const {
+    const auto writing = Machine::instance().memory().writing();
     if (HostChecks* const checks = host_checks()) checks->touch(c);
     copy(c);
   }
   void operator()(const Fill& f) const {
+    const auto writing = Machine::instance().memory().writing();
     if (HostChecks* const checks = host_checks()) checks->touch(f);
     fill(f);
   }

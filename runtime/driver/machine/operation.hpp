@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <variant>
 
 namespace warplens::runtime {
@@ -17,6 +18,7 @@ namespace warplens::runtime {
 class Context;
 class Function;
 class Pool;
+class Shared;
 class Stream;
 
 struct KernelLaunch {
@@ -67,16 +69,33 @@ struct StreamCallback {
   void* data = nullptr;
 };
 
+/// A record of an event that other processes wait for, or that another process has made.
+struct SharedRecord {
+  std::shared_ptr<Shared> event;
+  std::uint64_t number = 0;
+  void reach() const;
+  [[nodiscard]] bool is_reached() const;
+  void wait() const;
+};
+
 /// A point in a stream: the target of an event after it was recorded.
 struct Mark {
   std::atomic<bool> reached{false};
   std::chrono::steady_clock::time_point when;
+  std::optional<SharedRecord> shared = {};
   void reach() {
     when = std::chrono::steady_clock::now();
     reached.store(true, std::memory_order_release);
     reached.notify_all();
+    if (shared) shared->reach();
   }
-  void wait() const { reached.wait(false, std::memory_order_acquire); }
+  [[nodiscard]] bool is_reached() const {
+    return shared ? shared->is_reached() : reached.load(std::memory_order_acquire);
+  }
+  void wait() const {
+    if (shared) return shared->wait();
+    reached.wait(false, std::memory_order_acquire);
+  }
 };
 
 struct EventRecord {

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-extern "C" cudaError_t cudaIpcGetMemHandle(void*, void*);
+extern "C" cudaError_t cudaImportExternalMemory(void*, void*);
 
 namespace error_test {
 
@@ -30,9 +30,9 @@ TEST(CudartErrors, BelongToTheThread) {
 
 TEST(CudartErrors, MissingFunctionsSayTheirName) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(cudaIpcGetMemHandle(nullptr, nullptr), cudaErrorNotSupported);
-  EXPECT_EQ(cudaIpcGetMemHandle(nullptr, nullptr), cudaErrorNotSupported);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "warplens: cudaIpcGetMemHandle is not supported\n") << "once";
+  EXPECT_EQ(cudaImportExternalMemory(nullptr, nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(cudaImportExternalMemory(nullptr, nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "warplens: cudaImportExternalMemory is not supported\n") << "once";
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 
