@@ -120,7 +120,7 @@ bool resolve_slowly(const Op* op, Warp* warp, Mask mask, Sequences a, HostAccess
   std::uint64_t lanes[kWarpSize];
   for (int lane = 0; lane < kWarpSize; ++lane) lanes[lane] = address_in(op, warp, lane);
   host.regular = false;
-  Mask in_space[4]{}; // global, shared, local, param
+  Mask in_space[4]{};                              // global, shared, local, param
   std::uint64_t low = ~std::uint64_t{0}, high = 0; // of the places in shared memory
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if ((mask >> lane & 1) == 0) continue;

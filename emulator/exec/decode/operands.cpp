@@ -32,8 +32,7 @@ std::uint64_t Decoder::address_of(std::uint32_t variable) const {
 }
 
 bool Decoder::is_shared_address(const ir::Operand& operand) const {
-  return operand.kind == OperandKind::variable &&
-         ir::variable_owner(operand.index) != ir::VariableOwner::parameter &&
+  return operand.kind == OperandKind::variable && ir::variable_owner(operand.index) != ir::VariableOwner::parameter &&
          module_.variable(function_, operand.index).space == isa::Space::shared;
 }
 

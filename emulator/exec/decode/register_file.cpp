@@ -57,7 +57,8 @@ std::uint32_t RegisterFile::constant(int lane_bytes, std::uint64_t value, bool s
 
 /// The slot of the constant, or a free slot for it.
 std::uint32_t& RegisterFile::constant_slot(const ConstantRow& wanted) {
-  const std::uint64_t mixed = (wanted.value + wanted.lane_bytes + (wanted.shared_address ? 16 : 0)) * 0x9e3779b97f4a7c15u;
+  const std::uint64_t mixed =
+      (wanted.value + wanted.lane_bytes + (wanted.shared_address ? 16 : 0)) * 0x9e3779b97f4a7c15u;
   for (std::size_t i = mixed >> 32;; ++i) {
     std::uint32_t& slot = constant_slots_[i & (constant_slots_.size() - 1)];
     if (slot == 0) return slot;

@@ -99,7 +99,8 @@ std::string what(const Trap& trap, const Launch& launch) {
   case Trap::Kind::out_of_bounds: return fmt::format("invalid {}: {}", access, where_in_space(trap, launch));
   case Trap::Kind::misaligned:
     return fmt::format("misaligned {}: {} must be a multiple of {}{}", access,
-                       trap.space == isa::Space::global ? "the address" : fmt::format("offset {:#x}", offset_of(trap, launch.shape)),
+                       trap.space == isa::Space::global ? "the address"
+                                                        : fmt::format("offset {:#x}", offset_of(trap, launch.shape)),
                        trap.lane_bytes, trap.space == isa::Space::global ? "; " + place_in_memory(trap, launch) : "");
   case Trap::Kind::trap_instruction: return "the kernel executed a trap instruction";
   case Trap::Kind::step_limit:
