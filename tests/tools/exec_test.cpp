@@ -331,5 +331,24 @@ TEST(OtherFiles, RunTakesAFatBinary) {
   EXPECT_NE(o.out.find("x: f32[32]\n  6 …"), o.out.npos) << o.out;
 }
 
+// Without a GPU, there is nothing to run machine code.
+TEST(Exec, NvccWritesPtxWhereAProgramRequestsMachineCode) {
+  const Folder folder;
+  const std::string nvcc = folder.write("nvcc", "#!/bin/sh\nprintf '%s|' \"$@\"\n");
+  std::filesystem::permissions(nvcc, std::filesystem::perms::owner_all);
+  const std::pair<const char*, const char*> table[] = {
+      {"nvcc --cubin -arch sm_90 -I 'a b' k.cu", "-ptx|-arch|sm_90|-I|a b|k.cu|-o|k.cubin|"},
+      {"nvcc -cubin -odir out dir/k.cu", "-ptx|-odir|out|dir/k.cu|-o|out/k.cubin|"},
+      {"nvcc k.cu -cubin -o 'my file'", "k.cu|-ptx|-o|my file|"},
+      {"nvcc -ptx k.cu", "-ptx|k.cu|"},
+      {"nvcc", "|"},
+  };
+  const std::string path = "PATH=" + folder.path().string() + ":" + std::getenv("PATH");
+  for (const auto& [command, words] : table) {
+    const Output o = run_command({"env", path, WARPLENS_PROGRAM, "exec", "--", "sh", "-c", command});
+    EXPECT_EQ(o.out, words) << command << "\n" << o.err;
+  }
+}
+
 } // namespace exec_test
 } // namespace warplens::testing
