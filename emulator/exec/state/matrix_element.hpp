@@ -31,7 +31,12 @@ enum class MatrixElement : std::uint8_t {
 };
 constexpr int kMatrixElements = static_cast<int>(MatrixElement::s32) + 1;
 int bits(MatrixElement);
-/// As instructions and metrics call it.
-std::string_view name(MatrixElement);
+/// As instructions and metrics call it. In the header, because analyzers use it, which need no emulator.
+constexpr std::string_view name(MatrixElement element) {
+  constexpr std::string_view kNames[kMatrixElements] = {"f16",  "bf16", "tf32", "f32",  "f64",  "e4m3",
+                                                        "e5m2", "e3m2", "e2m3", "e2m1", "e2m1", "s8",
+                                                        "u8",   "s4",   "u4",   "b1",   "s32"};
+  return kNames[static_cast<int>(element)];
+}
 
 } // namespace warplens::exec

@@ -23,13 +23,6 @@ int bits(MatrixElement element) {
   }
 }
 
-std::string_view name(MatrixElement element) {
-  constexpr std::string_view kNames[kMatrixElements] = {"f16",  "bf16", "tf32", "f32",  "f64",  "e4m3",
-                                                        "e5m2", "e3m2", "e2m3", "e2m1", "e2m1", "s8",
-                                                        "u8",   "s4",   "u4",   "b1",   "s32"};
-  return kNames[static_cast<int>(element)];
-}
-
 std::uint16_t Fragment::position(int r, int l, int p) const {
   int in_row = 0, in_column = 0;
   const auto take = [&](int number, const auto& steps) {
