@@ -163,9 +163,9 @@ std::multimap<int, std::string> instructions(const std::string& ptx, const std::
 
 /// Not what computes addresses and conditions; `of_register`: anything that reads a register.
 bool accesses_or_synchronises(const std::string& instruction, bool of_register) {
-  static const std::vector<std::string> opcodes = {"ld.",   "st.",      "st\t",     "atom.", "red.",  "bar.", "bar",
-                                                   "shfl",  "vote",     "match",    "redux", "call",  "cp.",  "tex.",
-                                                   "sust.", "mbarrier", "ldmatrix", "fence", "membar"};
+  static const std::vector<std::string> opcodes = {"ld.",   "st.",      "st\t",     "atom.", "red.",   "bar.",  "bar",
+                                                   "shfl",  "vote",     "match",    "redux", "call",   "cp.",   "tex.",
+                                                   "sust.", "mbarrier", "ldmatrix", "fence", "membar", "wgmma."};
   const std::string plain = instruction.starts_with("@") ? instruction.substr(instruction.find(' ') + 1) : instruction;
   if (plain.starts_with("ld.param")) return false;
   return of_register ||
