@@ -42,7 +42,7 @@ step_files() {
   cd "$moved"
   for file in "$bin/warplens" "$lib/libwarplens.so.$WARPLENS_VERSION" include/warplens.h "$lib/pkgconfig/warplens.pc" \
     "$lib"/cmake/Warplens/Warplens{Config,ConfigVersion,Targets}.cmake \
-    "$lib"/warplens/cuda/{libcuda.so.1,libcudart.so.{11.0,12,13},libwarplens_{static,trace}.so} \
+    "$lib"/warplens/cuda/{libcuda.so.1,libcudart.so.{11.0,12,13},libwarplens_{static,trace}.so,bin/nvcc} \
     share/warplens/samples/vector_add/launch.toml \
     share/warplens/devices/h200.toml \
     share/doc/warplens/{README.md,LICENSE,LICENSES-OF-HTML-REPORTS.txt} \
@@ -65,7 +65,7 @@ no_paths() {
   local found file
   found=$(grep -rlI -e "$WARPLENS_SOURCE/" -e "$WARPLENS_TEST_FOLDER" "$moved" || true)
   [[ -z $found ]] || fail "these name the folder of the build: $found"
-  for file in "$moved/$bin/warplens" "$moved/$lib"/libwarplens.so "$moved/$lib"/warplens/cuda/*; do
+  for file in "$moved/$bin/warplens" "$moved/$lib"/libwarplens.so "$moved/$lib"/warplens/cuda/*.so*; do
     found=$(readelf -d "$file" | sed -nE 's/.*R(UN)?PATH.*\[(.*)\]/\2/p')
     [[ -z $found || $found == '$ORIGIN' ]] || fail "$file looks for libraries in $found"
   done
