@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // clusterlaunchcontrol (9.7.13.17): each block's work is done once, by the block itself or by one that has cancelled
 // it; as many blocks as multiprocessors start, and they cancel the others in turns.
+#include "emulator/exec/checks/init_check.hpp"
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>
@@ -114,6 +115,7 @@ wait:
 
 struct Ran {
   std::vector<Word> done, by;
+  std::size_t findings = 0; ///< of initcheck
   [[nodiscard]] std::size_t started() const { return std::set<Word>(by.begin(), by.end()).size(); }
   [[nodiscard]] std::size_t most() const {
     std::size_t most = 0;
@@ -123,7 +125,8 @@ struct Ran {
   }
 };
 
-Ran run(const char* ptx, std::array<Word, 3> grid, Word cluster, unsigned workers = 0, std::uint64_t seed = 0) {
+Ran run(const char* ptx, std::array<Word, 3> grid, Word cluster, unsigned workers = 0, std::uint64_t seed = 0,
+        exec::InitCheck* init = nullptr) {
   Emulated machine(ptx, "cancel.ptx");
   Emulated::Request request;
   request.kernel = "k";
@@ -132,6 +135,10 @@ Ran run(const char* ptx, std::array<Word, 3> grid, Word cluster, unsigned worker
   request.shape.block[0] = 1;
   request.workers = workers;
   request.schedule_seed = seed;
+  if (init != nullptr) {
+    request.tools.initcheck = true;
+    request.checkers = {init};
+  }
   const std::size_t count = std::size_t{grid[0]} * grid[1] * grid[2];
   std::uint64_t buffers[2];
   for (std::uint64_t& b : buffers) {
@@ -145,6 +152,7 @@ Ran run(const char* ptx, std::array<Word, 3> grid, Word cluster, unsigned worker
     return std::vector<Word>(p, p + count);
   };
   result.done = words(buffers[0]), result.by = words(buffers[1]);
+  result.findings = machine.findings().size();
   machine.free_buffers();
   return result;
 }
@@ -199,6 +207,14 @@ TEST(LaunchControl, ARequestNeedsAPlaceInTheBlock) {
   const std::string trap = machine.run(request);
   EXPECT_NE(trap.find("outside"), std::string::npos) << trap;
   machine.free_buffers();
+}
+
+// initcheck sees that the answer is written in each block of the cluster.
+TEST(LaunchControl, TheAnswerIsInitializedInEachBlock) {
+  exec::InitCheck init;
+  const Ran r = run(kClusters, {Word{4 * kMultiprocessors}, 1, 1}, 2, 0, 0, &init);
+  EXPECT_EQ(r.done, std::vector<Word>(4 * kMultiprocessors, 1));
+  EXPECT_EQ(r.findings, 0u);
 }
 
 } // namespace launch_control_test
