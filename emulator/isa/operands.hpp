@@ -137,6 +137,7 @@ constexpr void parse_range(std::string_view& word, OperandSpec& o) {
 }
 
 constexpr OperandList parse_operands(std::string_view text) {
+  using namespace std::string_view_literals; // the compiler counts the characters of other texts one by one
   OperandList list;
   std::size_t i = 0;
   while (i < text.size()) {
@@ -153,7 +154,7 @@ constexpr OperandList parse_operands(std::string_view text) {
       return is;
     };
     const auto suffix = [&](std::string_view s) {
-      const bool is = word.ends_with(s);
+      const bool is = !word.empty() && word.back() == s.back() && word.ends_with(s);
       if (is) word.remove_suffix(s.size());
       return is;
     };
@@ -166,61 +167,61 @@ constexpr OperandList parse_operands(std::string_view text) {
     o.moved = prefix('*');
     o.address_of = prefix('&');
     o.special = prefix('$');
-    o.optional = suffix("?");
-    o.sink = suffix("_");
+    o.optional = suffix("?"sv);
+    o.sink = suffix("_"sv);
     parse_range(word, o);
-    o.relaxed = suffix("~");
-    o.vector = suffix("{}");
-    o.or_descriptor = suffix("/d");
-    o.or_tensor_memory = suffix("/taddr");
-    if (suffix("{n/2}"))
+    o.relaxed = suffix("~"sv);
+    o.vector = suffix("{}"sv);
+    o.or_descriptor = suffix("/d"sv);
+    o.or_tensor_memory = suffix("/taddr"sv);
+    if (suffix("{n/2}"sv))
       o.elements = kHalfOfShape, o.braces = true;
-    else if (suffix("{n/4}"))
+    else if (suffix("{n/4}"sv))
       o.elements = kQuarterOfShape, o.braces = true;
-    else if (suffix("{d-2}"))
+    else if (suffix("{d-2}"sv))
       o.elements = kTensorOffsets, o.braces = true;
-    else if (suffix("{r}"))
+    else if (suffix("{r}"sv))
       o.elements = kRegistersOfTransfer, o.braces = true;
     if (word.size() > 3 && word.ends_with('}')) { // {4}
       o.elements = static_cast<std::int8_t>(word[word.size() - 2] - '0');
       o.braces = true;
       word.remove_suffix(3);
     }
-    o.both = suffix("|p");
-    o.pair = o.both || suffix("|");
-    o.or_predicate = suffix("/p");
-    if (suffix(".part")) o.selectors = Selectors::part;
-    if (suffix(".halves")) o.selectors = Selectors::halves;
-    if (suffix(".bytes")) o.selectors = Selectors::bytes;
-    if (word == "p")
+    o.both = suffix("|p"sv);
+    o.pair = o.both || suffix("|"sv);
+    o.or_predicate = suffix("/p"sv);
+    if (suffix(".part"sv)) o.selectors = Selectors::part;
+    if (suffix(".halves"sv)) o.selectors = Selectors::halves;
+    if (suffix(".bytes"sv)) o.selectors = Selectors::bytes;
+    if (word == "p"sv)
       o.kind = OperandClass::predicate, o.fixed = Type::pred;
-    else if (word == "cc")
+    else if (word == "cc"sv)
       o.kind = OperandClass::carry, o.fixed = Type::pred;
-    else if (word == "selection")
+    else if (word == "selection"sv)
       o.kind = OperandClass::selection, o.fixed = Type::b64;
-    else if (word == "[]")
+    else if (word == "[]"sv)
       o.kind = OperandClass::address;
-    else if (word == "[tensor]")
+    else if (word == "[tensor]"sv)
       o.kind = OperandClass::tensor;
-    else if (word == "[taddr]")
+    else if (word == "[taddr]"sv)
       o.kind = OperandClass::tensor_memory;
-    else if (word == "[tex]" || word == "[surf]" || word == "tex")
-      o.kind = OperandClass::texture, o.surface = word == "[surf]";
-    else if (word == "label")
+    else if (word == "[tex]"sv || word == "[surf]"sv || word == "tex"sv)
+      o.kind = OperandClass::texture, o.surface = word == "[surf]"sv;
+    else if (word == "label"sv)
       o.kind = OperandClass::label;
-    else if (word == "table")
+    else if (word == "table"sv)
       o.kind = OperandClass::table;
-    else if (word == "function")
+    else if (word == "function"sv)
       o.kind = OperandClass::function;
-    else if (word == "any")
+    else if (word == "any"sv)
       o.kind = OperandClass::any;
-    else if (word == "t")
+    else if (word == "t"sv)
       o.type_index = 0;
-    else if (word == "t2")
+    else if (word == "t2"sv)
       o.type_index = 1;
-    else if (word == "t3")
+    else if (word == "t3"sv)
       o.type_index = 2;
-    else if (word == "w")
+    else if (word == "w"sv)
       o.type_index = 0, o.wide = true;
     else if (const auto type = type_named(word))
       o.fixed = *type;

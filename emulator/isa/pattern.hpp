@@ -64,10 +64,26 @@ constexpr Word word_of(Type type) { return static_cast<Word>(type); }
 constexpr bool is_type(Word word) { return word != Word::none && static_cast<int>(word) < kTypeCount; }
 constexpr Type type_of(Word word) { return is_type(word) ? static_cast<Type>(word) : Type::none; }
 
+/// The words in chains, each with one hash.
+struct WordChains {
+  static constexpr std::size_t kChains = 256;
+  std::array<std::uint16_t, kChains> first{};               ///< 1 + index in kWords; 0: none
+  std::array<std::uint16_t, std::size(kWords)> following{}; ///< likewise
+  static constexpr std::size_t chain(std::uint32_t rough) { return rough * 2654435761u >> 24; }
+  constexpr WordChains() {
+    for (std::size_t i = 0; i < std::size(kWords); ++i) {
+      std::uint16_t& head = first[chain(kWords[i].rough)];
+      following[i] = head;
+      head = static_cast<std::uint16_t>(i + 1);
+    }
+  }
+};
+constexpr WordChains kWordChains;
+
 constexpr Word word_named(std::string_view text) {
   const std::uint32_t like = rough(text);
-  for (const WordText& w : kWords)
-    if (w.rough == like && w.text == text) return w.word;
+  for (unsigned i = kWordChains.first[WordChains::chain(like)]; i != 0; i = kWordChains.following[i - 1])
+    if (kWords[i - 1].rough == like && kWords[i - 1].text == text) return kWords[i - 1].word;
   if (const auto type = type_named(text)) return word_of(*type);
   return Word::none;
 }
@@ -190,7 +206,7 @@ constexpr Pattern parse_pattern(std::string_view text) {
   };
   while (i < text.size()) {
     if (pattern.count == kMaxWords) return fail();
-    Group group;
+    Group& group = pattern.groups[pattern.count++];
     group.optional = text[i] == '[';
     if (group.optional) ++i;
     if (i >= text.size() || text[i] != '.') return fail();
@@ -214,7 +230,6 @@ constexpr Pattern parse_pattern(std::string_view text) {
       ++i;
     }
     if (group.optional && (i >= text.size() || text[i++] != ']')) return fail();
-    pattern.groups[pattern.count++] = group;
   }
   return pattern;
 }

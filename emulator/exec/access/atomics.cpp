@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/access/atomics.hpp"
 
-#define WARPLENS_LEVEL scalar
 #include "emulator/exec/access/access.hpp"
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/memory/written_pages.hpp"

@@ -32,7 +32,7 @@ Response cancel(const Warp* warp) {
   return r;
 }
 
-bool try_cancel(const Op* op, Warp* warp, int lane) {
+bool cancel_for(const Op* op, Warp* warp, int lane) {
   Reached to;
   if (!reach(op, warp, lane, address_in(op, warp, lane), kBytes, kBytes, to)) return false;
   if (to.bytes == nullptr) return true; // dropped
@@ -68,7 +68,7 @@ Response response_of(const Op* op, Warp* warp, int lane) {
 const Op* try_cancel(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   for (const int lane : EachLane(mask))
-    if (!try_cancel(op, warp, lane)) return nullptr;
+    if (!cancel_for(op, warp, lane)) return nullptr;
   return mask == 0 ? op + 2 : wait_later(warp, op + 2);
 }
 

@@ -19,13 +19,13 @@ namespace {
 
 using Action = TensorSite::Action;
 using Operation = TensorSite::Operation;
-using Type = TensorMap::Type;
+using Element = TensorMap::Type;
 
 constexpr std::int64_t kUnit = 16;
 constexpr unsigned kSharedAlignment = 128;
 constexpr std::size_t kMostRow = std::size_t{256} * 32; ///< bytes of a row: of an interleave of 32 bytes
 
-isa::Spelling reduction(Operation operation, Type type) {
+isa::Spelling reduction(Operation operation, Element type) {
   using isa::Word;
   constexpr Word kOperations[] = {Word::none,  Word::w_add,  Word::w_min, Word::w_max, Word::w_inc,
                                   Word::w_dec, Word::w_and_, Word::w_or_, Word::w_xor_};
@@ -39,17 +39,19 @@ isa::Spelling reduction(Operation operation, Type type) {
 }
 
 // The reductions that an H200 has.
-bool has_reduction(Operation operation, Type type) {
-  const auto any = [&](std::initializer_list<Type> types) {
+bool has_reduction(Operation operation, Element type) {
+  const auto any = [&](std::initializer_list<Element> types) {
     return std::find(types.begin(), types.end(), type) != types.end();
   };
   switch (operation) {
-  case Operation::add: return !any({Type::u8, Type::u16, Type::s64, Type::b4x16, Type::b4x16_p64, Type::b6x16_p32});
+  case Operation::add:
+    return !any({Element::u8, Element::u16, Element::s64, Element::b4x16, Element::b4x16_p64, Element::b6x16_p32});
   case Operation::min:
-  case Operation::max: return any({Type::u32, Type::s32, Type::u64, Type::s64, Type::f16, Type::bf16});
+  case Operation::max:
+    return any({Element::u32, Element::s32, Element::u64, Element::s64, Element::f16, Element::bf16});
   case Operation::inc:
-  case Operation::dec: return any({Type::u32});
-  default: return any({Type::u32, Type::s32, Type::u64});
+  case Operation::dec: return any({Element::u32});
+  default: return any({Element::u32, Element::s32, Element::u64});
   }
 }
 
@@ -170,7 +172,7 @@ private:
       return illegal("elements with padding need boxes with rows of 128 elements, without interleave");
     if (start_[0] % std::int64_t{TensorMap::kPaddedBox} != 0)
       return illegal(fmt::format("its innermost coordinate, {}, is not a multiple of 128", start_[0]));
-    if (site_.action == Action::store && map_.type == Type::b4x16_p64)
+    if (site_.action == Action::store && map_.type == Element::b4x16_p64)
       return illegal("there are no stores of elements of 4 bits with padding");
     if (loads() && map_.atom == kAtom64) return illegal("only stores have this swizzle of elements with padding");
     return true;
@@ -322,7 +324,7 @@ private:
     fill(row, 0, memory == nullptr ? bytes : first);
     if (memory != nullptr) {
       std::memcpy(row + first, memory, static_cast<std::size_t>(last - first));
-      if (map_.type == Type::tf32 || map_.type == Type::tf32_ftz) round_to_tf32(row + first, last - first);
+      if (map_.type == Element::tf32 || map_.type == Element::tf32_ftz) round_to_tf32(row + first, last - first);
       fill(row, last, bytes);
     }
     if (map_.is_padded()) { // what is between the elements stays as it was

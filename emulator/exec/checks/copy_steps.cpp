@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // CopyChecker: the instructions that begin copies, complete them, and order the proxies.
-#define WARPLENS_LEVEL scalar
 #include "emulator/exec/access/async_copy.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
 #include "emulator/exec/block/cluster.hpp"

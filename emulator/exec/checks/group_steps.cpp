@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CopyChecker: products of warp groups, which read shared memory through the asynchronous proxy, and use registers
 // until a wait.
-#define WARPLENS_LEVEL scalar
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/paths.hpp"
 #include "emulator/exec/checks/copy_checker.hpp"

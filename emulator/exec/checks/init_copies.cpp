@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // initcheck: asynchronous copies. Their loads come before their stores; the two are matched here.
-#define WARPLENS_LEVEL scalar // the headers of handlers need one
 #include "emulator/exec/access/async_copy.hpp"
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/checks/init_checker.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#define WARPLENS_LEVEL scalar
 #include "emulator/exec/checks/race_checker.hpp"
 
 #include "emulator/exec/access/async_copy.hpp"

@@ -47,7 +47,7 @@ struct News {
 };
 
 /// What a rank tells rank 0 of its part.
-struct Part {
+struct RankPart {
   std::string failure; ///< why this part cannot be combined with others
   std::optional<Trap> trap;
   std::uint64_t steps = 0;
@@ -91,9 +91,9 @@ void unpack_workers(const Launch& launch, const Bytes& bytes, Workers& workers) 
   }
 }
 
-const Trap* lowest(const std::vector<Part>& parts) {
+const Trap* lowest(const std::vector<RankPart>& parts) {
   const Trap* trap = nullptr;
-  for (const Part& part : parts)
+  for (const RankPart& part : parts)
     if (part.trap && (trap == nullptr || part.trap->cta < trap->cta)) trap = &*part.trap;
   return trap;
 }
@@ -127,7 +127,7 @@ private:
     Launch own = launch_;
     own.share = {ranks_.rank(), ranks_.count()};
     if (own.progress != nullptr) own.progress->all = own.share.size(own.shape.clusters());
-    Part part;
+    RankPart part;
     if (!same_memory_) part.failure = "another rank has other arguments, or its memory at other addresses";
     Workers workers;
     std::optional<WrittenPages> written;
@@ -145,8 +145,8 @@ private:
     if (!ranks_.is_first()) {
       if (part.failure.empty()) part.workers = packed_workers(workers, part.failure);
     }
-    std::vector<Part> parts;
-    for (const Bytes& bytes : ranks_.to_first(packed(part))) parts.push_back(unpacked<Part>(bytes));
+    std::vector<RankPart> parts;
+    for (const Bytes& bytes : ranks_.to_first(packed(part))) parts.push_back(unpacked<RankPart>(bytes));
     const bool sends = !ranks_.is_first() && part.failure.empty() && !part.trap;
     const std::vector<Bytes> changes = ranks_.to_first(sends ? changes_of(*written, reduces()) : Bytes());
     Verdict verdict;
@@ -170,10 +170,11 @@ private:
   }
 
   /// Combines memory. Returns why this is impossible.
-  std::string combine(const std::vector<Part>& parts, const std::vector<Bytes>& changes, const WrittenPages* written) {
+  std::string combine(const std::vector<RankPart>& parts, const std::vector<Bytes>& changes,
+                      const WrittenPages* written) {
     std::uint64_t steps = launch_.steps_before;
     bool limited = false;
-    for (const Part& part : parts) {
+    for (const RankPart& part : parts) {
       if (!part.failure.empty()) return part.failure;
       steps += part.steps;
       limited = limited || (part.trap && part.trap->kind == Trap::Kind::step_limit && part.trap->detail != kOutOfTime);

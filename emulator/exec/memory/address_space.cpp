@@ -25,8 +25,6 @@ constexpr std::size_t kPlaces = 1 + (kLowEnd - kLow - kFirstLow) / kNextLow;
 // Used if those are occupied, for example under sanitizers.
 constexpr std::uint64_t kOtherLow = 0x1000'0000, kOtherHigh = 0x10'0000'0000;
 
-void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
-
 AddressRange map(std::uint64_t begin, std::uint64_t size) {
   const int fixed = begin != 0 ? MAP_FIXED_NOREPLACE : 0;
   void* const p = mmap(pointer(begin), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);

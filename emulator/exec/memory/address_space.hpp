@@ -25,6 +25,9 @@ struct MemoryPlace {
   bool usual = false; ///< the usual place of contexts with this number
 };
 
+/// Device addresses are addresses of this process.
+inline void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
 /// Empty if the address space is full or limited.
 std::optional<MemoryPlace> take_place();
 /// Also frees its memory.

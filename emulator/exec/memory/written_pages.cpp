@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/memory/written_pages.hpp"
 
+#include "emulator/exec/memory/address_space.hpp"
 #include "emulator/exec/memory/guarded_memory.hpp"
 
 #include <sys/mman.h>
@@ -22,8 +23,6 @@ constexpr std::uint64_t kMostParts = 16384, kSmallPart = std::uint64_t{64} << 10
 
 std::atomic<WrittenPages*> active{nullptr};
 struct sigaction before_us;
-
-void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
 
 } // namespace
 

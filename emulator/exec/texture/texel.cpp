@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/texture/texel.hpp"
 
-#define WARPLENS_LEVEL scalar
 #include "emulator/isa/semantics/formats.hpp"
 
 #include <algorithm>
