@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures how long a new user waits: bare_system.sh STEP… makes a fresh Debian 12 by debootstrap for each step, copies a
-# clean clone of this tree into it, runs the step there, and prints a table of the seconds. Requires root, and a network
-# for apt. Everything is built with all processor levels and without a cache, so the steps take from minutes (demo) to
-# hours (test).
+# Measures how long a new user waits: bare_system.sh STEP… makes a fresh Debian 12 by debootstrap, copies a clean clone of
+# this tree into it, runs the steps there, one after the other, and prints a table of the seconds. Requires root, and a
+# network for apt. Each step builds what the steps before it have not built; but for demo, with all processor levels and
+# without a cache.
 #
 #   demo        ./dev demo
 #   test        ./dev test
@@ -50,20 +50,16 @@ timed() {
   done
 }
 
-# run STEP: in a system of its own, and appends a line to the table. The system is removed afterwards.
+# run STEP: appends a line to the table.
 run() {
-  local began status
-  make_root "$work/root" "$work/debian"
-  git clone --quiet --no-hardlinks "$source_tree" "$root/source"
+  local began=$SECONDS status
   say "$1"
-  began=$SECONDS
   set +e # with `||` after it, the step would not end at its first error
   (set -e && "step_$1") 2>&1 | timed
   status=${PIPESTATUS[0]}
   set -e
   table+=("$(printf '%-10s %8d%s' "$1" $((SECONDS - began)) "$([[ $status -eq 0 ]] || echo '  failed')")")
   [[ $status -eq 0 ]] || failed=1
-  remove "$root"
 }
 
 [[ $# -gt 0 ]] || fail "usage: bare_system.sh STEP… (demo, test, install, packages)"
@@ -77,6 +73,8 @@ table=()
 failed=0
 say "a fresh Debian 12"
 debian "$work/debian"
+make_root "$work/root" "$work/debian" # a copy, since test_packages.sh needs a fresh one
+git clone --quiet --no-hardlinks "$source_tree" "$root/source"
 for step in "$@"; do run "$step"; done
 printf '\n%-10s %8s\n' step seconds
 printf '%s\n' "${table[@]}"

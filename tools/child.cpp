@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <sstream>
 
 namespace warplens::tools {
 
@@ -23,6 +25,22 @@ std::string read_all(int file) {
 }
 
 } // namespace
+
+std::vector<std::string> path_folders() {
+  const char* const path = std::getenv("PATH");
+  std::istringstream text(path != nullptr ? path : "/usr/bin:/bin");
+  std::vector<std::string> folders;
+  for (std::string folder; std::getline(text, folder, ':');) folders.push_back(folder);
+  return folders;
+}
+
+std::optional<std::filesystem::path> find_executable(const std::string& name, const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders)
+    if (const std::filesystem::path file = std::filesystem::path(folder) / name;
+        access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file))
+      return file;
+  return std::nullopt;
+}
 
 ChildResult run_in_child(const std::function<int()>& function) {
   int ends[2];

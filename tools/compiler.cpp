@@ -18,7 +18,6 @@
 #include <functional>
 #include <optional>
 #include <regex>
-#include <sstream>
 
 namespace warplens::tools {
 
@@ -156,15 +155,11 @@ const Strings kNvccListing{"--list-gpu-arch"};
 } // namespace
 
 std::optional<fs::path> find_cuda_tool(const std::string& name) {
-  Strings folders;
-  std::istringstream path(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
-  for (std::string folder; std::getline(path, folder, ':');) folders.push_back(folder);
+  Strings folders = path_folders();
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
     if (const char* const home = std::getenv(variable)) folders.push_back(std::string(home) + "/bin");
   folders.emplace_back("/usr/local/cuda/bin");
-  for (const std::string& folder : folders)
-    if (const fs::path file = fs::path(folder) / name; access(file.c_str(), X_OK) == 0) return file;
-  return std::nullopt;
+  return find_executable(name, folders);
 }
 
 Expected<std::string> compile_to_ptx(const fs::path& source, model::ComputeCapability device) {

@@ -4,6 +4,7 @@
 #include "api/report/catalogue.hpp"
 #include "api/session/environment.hpp"
 #include "api/session/kernel_name.hpp"
+#include "tools/child.hpp"
 #include "tools/command_line.hpp"
 #include "tools/compiler.hpp"
 #include "tools/launch_options.hpp"
@@ -31,7 +32,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 namespace warplens::tools {
 
@@ -236,16 +236,6 @@ void prepend(const char* variable, const std::string& value) {
   set(variable, old == nullptr || *old == '\0' ? value : value + ":" + old);
 }
 
-/// The executable of this name that the shell would find, or an empty path.
-fs::path in_path(const std::string& name) {
-  const char* const folders = std::getenv("PATH");
-  std::istringstream path(folders != nullptr ? folders : "/usr/bin:/bin");
-  for (std::string folder; std::getline(path, folder, ':');)
-    if (access((fs::path(folder) / name).c_str(), X_OK) == 0 && !fs::is_directory(fs::path(folder) / name))
-      return fs::path(folder) / name;
-  return {};
-}
-
 /// Makes the dynamic linker load our libraries before all others. A separate library replaces the static runtime, which
 /// nvcc links by default, and makes NVRTC return PTX: see runtime/static_runtime. An nvcc that programs start does,
 /// too.
@@ -254,14 +244,14 @@ void put_libraries_first(const fs::path& folder) {
   const fs::path replaces_static = folder / "libwarplens_static.so";
   if (fs::exists(replaces_static)) prepend("LD_PRELOAD", replaces_static.string());
   const fs::path replaces_nvcc = folder / "bin"; // see runtime/nvcc; programs may look whether there is an nvcc at all
-  if (std::getenv("PATH") != nullptr && fs::exists(replaces_nvcc) && !in_path("nvcc").empty())
+  if (std::getenv("PATH") != nullptr && fs::exists(replaces_nvcc) && find_executable("nvcc", path_folders()))
     prepend("PATH", replaces_nvcc.string());
 }
 
 /// Finds a program as the shell does. UsageError: there is no such file, or it is not executable.
 fs::path find_program(const std::string& name) {
   const bool has_folder = name.find('/') != name.npos;
-  const fs::path found = has_folder ? fs::path(name) : in_path(name);
+  const fs::path found = has_folder ? fs::path(name) : find_executable(name, path_folders()).value_or("");
   if (found.empty() || !fs::exists(found))
     throw UsageError{fmt::format("no such program: '{}'", name),
                      !has_folder && fs::exists(name) ? fmt::format("did you mean './{}'?", name) : ""};
