@@ -59,12 +59,18 @@ std::string hint_for(py::handle value, const Parameter& p) {
   return py::hasattr(value, "__array__") ? "numpy.asarray(x)" : "";
 }
 
+/// Whether a value is a pointer of ctypes, which is to memory of the host.
+bool is_ctypes_pointer(const Py_buffer& view) {
+  const std::string_view format = view.format != nullptr ? view.format : "B";
+  return format == "P" || format == "z" || format == "Z" || format.starts_with('&');
+}
+
 /// Whether an object without dimensions is memory for a pointer, as an array of numpy and a field of one are, and not a
 /// number, as scalars of numpy and ctypes are. Those have no elements to assign to.
 bool is_memory(py::handle value, const Py_buffer& view, const Parameter& p) {
   if (!may_be_pointer(p)) return false;
   if (PyBytes_Check(value.ptr())) return !p.pointee.empty();
-  if (view.ndim != 0 || !py::hasattr(value, "__setitem__")) return false;
+  if (view.ndim != 0 || is_ctypes_pointer(view) || !py::hasattr(value, "__setitem__")) return false;
   return !p.pointee.empty() || static_cast<std::uint64_t>(view.len) != p.size;
 }
 
@@ -259,12 +265,11 @@ void BoundArguments::bind_value(std::size_t index, const Parameter& parameter, c
 void BoundArguments::check_address(std::size_t index, const Parameter& parameter, const Py_buffer& view,
                                    const std::string& found) const {
   const std::string_view format = view.format != nullptr ? view.format : "B";
-  const bool is_pointer = format == "P" || format == "z" || format == "Z" || format.starts_with('&'); // of ctypes
   if (static_cast<std::uint64_t>(view.len) != kPointerBytes || (view.itemsize > 1 && format.ends_with('d')))
     refuse(index, parameter, "an array or an address", found);
   std::uint64_t address = 0;
   std::memcpy(&address, view.buf, sizeof address);
-  if (is_pointer && address != 0 && !is_device_address(address))
+  if (is_ctypes_pointer(view) && address != 0 && !is_device_address(address))
     refuse(index, parameter, "device memory", fmt::format("a pointer of ctypes to 0x{:x}", address),
            "pass the array itself: Warplens copies it to device memory and back");
 }

@@ -42,6 +42,12 @@ constexpr std::string_view kOptions[] = {"device",    "rules",     "analyzers", 
                                          fmt::join(kOptions, ", "))));
 }
 
+py::object function_of(const std::string& name, py::handle value) {
+  if (PyCallable_Check(value.ptr()) != 0) return py::reinterpret_borrow<py::object>(value);
+  throw Failure("ArgumentError",
+                fmt::format("{}: expected a function, found {}", name, std::string(py::str(py::repr(value)))));
+}
+
 /// "memcheck,racecheck", or a list of names.
 std::string tools_of(py::handle value) {
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
@@ -151,7 +157,7 @@ void LaunchSettings::set(const std::string& name, py::handle value) {
   else if (name == "trace")
     trace = py::str(value);
   else if (name == "progress")
-    progress = cast<py::function>(name, value, "a function");
+    progress = function_of(name, value);
   else if (name == "_merged")
     merged = value.cast<std::vector<py::object>>();
   else if (name == "_each")

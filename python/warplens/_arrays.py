@@ -75,7 +75,10 @@ class DeviceArray(_core.DeviceMemory, np.lib.mixins.NDArrayOperatorsMixin):
 
     def copy_from(self, values: npt.ArrayLike) -> DeviceArray:
         """Overwrites the elements; `values` has the same shape, or one that numpy can broadcast."""
-        self.numpy()[...] = values
+        try:
+            self.numpy()[...] = values
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"values: {error}") from None
         return self
 
     def free(self) -> None:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from warplens import _core
 from warplens._checks import checked, counts, function, integer, names, path, read_text
 from warplens._errors import ArgumentError
-from warplens._report import Prediction, Report
+from warplens._report import Prediction, Predictions, Report
 from warplens._research import ModelFunction, Statistics, function_models, named_rules
 from warplens._table import Table
 
@@ -189,7 +189,7 @@ def predict(statistics: Mapping[str, float] | Report | str | os.PathLike[str], d
 
 def _predictions(built_in: list[dict[str, Any]], functions: list[ModelFunction], statistics: Statistics,
                  device: Any) -> dict[str, Prediction]:
-    found = {p["model"]: Prediction(p) for p in built_in}
+    found = Predictions((p["model"], Prediction(p)) for p in built_in)
     of = device if isinstance(device, Device) else Device(device)
     for one in functions:
         milliseconds, bound, terms = one.predict(statistics, of)

@@ -96,6 +96,14 @@ class Prediction:
         return f"<{self.model}: {self.milliseconds:.6g} ms{bound}>"
 
 
+class Predictions(dict[str, Prediction]):
+    """Predictions by the name of the model."""
+
+    def __missing__(self, name: object) -> Prediction:
+        raise KeyError(f"no prediction by {name!r}: there are " + (", ".join(self) or "none")
+                       + "; the other models lack parameters of the device or counts of the launch")
+
+
 class Finding:
     """A problem of a kernel, and how to solve it."""
 
@@ -162,7 +170,7 @@ class LaunchView:
     @property
     def predictions(self) -> dict[str, Prediction]:
         """What each model predicts, by its name."""
-        return {p["model"]: Prediction(p) for p in self._data["predictions"]}
+        return Predictions((p["model"], Prediction(p)) for p in self._data["predictions"])
 
     @property
     def prediction(self) -> Prediction | None:
