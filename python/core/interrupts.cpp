@@ -48,16 +48,22 @@ template <class Condition> void wait_until(const Condition& condition) {
 
 void end_interpreter() {
   interpreter_ends = true;
-  if (unlocked_threads == 0) return;
+  const auto all_ended = [] { return unlocked_threads == 0 && running_launches == 0; };
+  if (all_ended()) return;
   exec::out_of_time = true;
-  wait_until([] { return unlocked_threads == 0; });
+  wait_until(all_ended);
   exec::out_of_time = false;
+}
+
+/// In a daemon thread that begins something after that. A launch that has begun ends.
+void refuse_at_end() {
+  if (interpreter_ends && own_launches == 0 && !is_main_thread()) throw Failure("Error", "the interpreter ends");
 }
 
 } // namespace
 
 Unlocked::Unlocked() {
-  if (interpreter_ends && !is_main_thread()) throw Failure("Error", "the interpreter ends");
+  refuse_at_end();
   ++unlocked_threads;
   state_ = PyEval_SaveThread();
 }
@@ -68,6 +74,7 @@ Unlocked::~Unlocked() {
 }
 
 Interrupts::Interrupts() {
+  refuse_at_end();
   ++running_launches;
   ++own_launches;
   if (!is_main_thread()) return;

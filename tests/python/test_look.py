@@ -69,6 +69,12 @@ def test_tables_become_what_others_want(strided):
     assert repr(strided.lines).splitlines()[0].startswith("line")
 
 
+def test_tables_for_arrow(strided):
+    pytest.importorskip("pyarrow")
+    table = strided.instructions.to_arrow()
+    assert table.num_rows == len(strided.instructions) and table.column("ptx")[0].as_py().startswith("ld.param")
+
+
 def test_missing_numbers_of_a_table():
     table = wl.Table.from_rows([{"a": 1, "b": 0.5}, {"c": "x"}])
     assert table["a"].dtype.kind == "i" and list(table["a"]) == [1, 0]

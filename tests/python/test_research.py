@@ -127,6 +127,7 @@ def test_models(kernels):
     assert mine.milliseconds == pytest.approx(report.statistics.instructions / 1.296 * 1e-6, rel=0.02)
     assert mine.bound == "compute" and mine.terms["n"] == report.statistics.instructions and not mine.trusted
     assert report.predictions["constant"].milliseconds == 1.5
+    assert "constant: 1.5 ms, 1.944e+06 shader cycles\n" in report.text("speed-of-light")  # it has no bound
     assert "bandwidth" in report.text("speed-of-light") and '"bandwidth"' in report.to_json()
     assert report.prediction.model != "bandwidth"
 
