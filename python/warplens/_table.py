@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import html
+import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -102,15 +103,11 @@ class Table:
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame."""
-        import pandas  # type: ignore[import]
-
-        return pandas.DataFrame(self._columns)
+        return _package("pandas").DataFrame(self._columns)
 
     def to_arrow(self) -> Any:
         """A pyarrow.Table."""
-        import pyarrow  # type: ignore[import]
-
-        return pyarrow.table({name: values.tolist() if values.dtype == object else values
+        return _package("pyarrow").table({name: values.tolist() if values.dtype == object else values
                               for name, values in self._columns.items()})
 
     def _shown(self, most_rows: int, most_columns: int) -> tuple[list[str], list[list[str]], str]:
@@ -138,6 +135,16 @@ class Table:
         body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
         rest = f"<p>… {left}</p>" if left else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+
+def _package(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise ModuleNotFoundError(f"{name} is not installed\n  hint: to_dicts() and table[\"column\"] need no other package",
+                                  name=name) from None
 
 
 def _cell(value: Any) -> str:

@@ -75,6 +75,16 @@ def test_tables_for_arrow(strided):
     assert table.num_rows == len(strided.instructions) and table.column("ptx")[0].as_py().startswith("ld.param")
 
 
+def test_tables_without_other_packages(strided, monkeypatch):
+    import sys
+
+    for name, convert in (("pandas", strided.lines.to_pandas), ("pyarrow", strided.lines.to_arrow)):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(ModuleNotFoundError, match=r"to_dicts\(\)"):
+            convert()
+    assert strided.lines.to_dicts()[0]["line"].startswith("kernels.cu")
+
+
 def test_missing_numbers_of_a_table():
     table = wl.Table.from_rows([{"a": 1, "b": 0.5}, {"c": "x"}])
     assert table["a"].dtype.kind == "i" and list(table["a"]) == [1, 0]
