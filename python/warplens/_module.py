@@ -187,12 +187,22 @@ class Module:
     def __getitem__(self, name: str) -> Kernel:
         found = self._found.get(checked("kernel", name, str, "the name of a kernel"))
         if found is None:
-            found = self._found[name] = Kernel(self._core.kernel(name))
+            found = self._found[name] = Kernel(self._find(name))
         return found
 
     def __dir__(self) -> list[str]:
         names = [] if self.closed else [k.source_name for k in self.kernels if k.source_name.isidentifier()]
         return [*super().__dir__(), *names]
+
+    def _find(self, name: str) -> _core.Kernel:
+        try:
+            return self._core.kernel(name)
+        except InputError:
+            instances = [k.source_name for k in self.kernels if k.source_name.startswith(name + "<")]
+            if not instances:
+                raise
+            raise InputError(f"no kernel {name!r}, but instances of this template: {', '.join(instances)}\n"
+                             f"  hint: module[{instances[0]!r}]") from None
 
     def __contains__(self, name: object) -> bool:
         try:

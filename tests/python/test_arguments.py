@@ -223,3 +223,12 @@ def test_modules_are_collections_of_kernels(kernels, saxpy):
         wl.load("/nosuch/\udcff.ptx")
     saxpy.close()
     assert not hasattr(saxpy, "_repr_html_")  # as notebooks ask
+
+
+def test_instances_of_templates():
+    module = wl.load_ptx(".version 8.0\n.target sm_80\n.address_size 64\n" + "".join(
+        f".visible .entry _Z5scaleI{t}EvPT_(.param .u64 x) {{ ret; }}\n" for t in "fd"))
+    with pytest.raises(AttributeError, match=r"instances of this template: scale<float>, scale<double>"):
+        module.scale
+    assert "scale" not in module and "scale<float>" in module
+    assert module["scale<double>"].source_name == "scale<double>"
