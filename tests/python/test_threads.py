@@ -27,13 +27,15 @@ def run(script, timeout=60):
 
 def test_the_first_launches_of_a_process_are_those_of_threads():
     done = run("""
-start = threading.Barrier(8)
 sys.setswitchinterval(1e-6)
-def launch():
-    start.wait()
-    kernels.nothing[1, 1]()
-threads = [threading.Thread(target=launch) for _ in range(8)]
+launch, go = kernels.nothing[1, 1], False
+def launch_at_once():
+    while not go:
+        pass
+    launch()
+threads = [threading.Thread(target=launch_at_once) for _ in range(8)]
 for t in threads: t.start()
+go = True
 for t in threads: t.join()
 print("fine")
 """)
@@ -57,20 +59,20 @@ print("end")
 
 def test_an_interrupt_stops_the_launches_of_other_threads():
     done = run("""
-stopped = threading.Event()
+stopped = threading.Semaphore(0)
 def other():
     try:
         for_ever()
     except wl.Trap:
-        stopped.set()
-thread = threading.Thread(target=other, daemon=True)
-thread.start()
+        stopped.release()
+for _ in range(8):  # so many that some do not run at the moment of the signal
+    threading.Thread(target=other, daemon=True).start()
 time.sleep(0.2)
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     for_ever()
 except KeyboardInterrupt:
-    assert stopped.wait(10)
+    assert all(stopped.acquire(timeout=10) for _ in range(8))
     kernels.nothing[1, 1]()
     print("stopped")
 """)
