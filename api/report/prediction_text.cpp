@@ -14,8 +14,8 @@ std::string ideal_of(const model::Benefit& benefit) {
 }
 
 std::string prediction_text(const model::Prediction& p, const Style& s, bool terms, std::size_t columns) {
-  std::string out = fmt::format("  {}{}{}: {}, {:.4g} shader cycles, bound by {}\n", s.bold, p.model, s.reset,
-                                readable_time(p.milliseconds), p.cycles, p.bound);
+  std::string out = fmt::format("  {}{}{}: {}, {:.4g} shader cycles{}{}\n", s.bold, p.model, s.reset,
+                                readable_time(p.milliseconds), p.cycles, p.bound.empty() ? "" : ", bound by ", p.bound);
   if (!p.mwp_bound.empty() && p.cwp == 0) {
     out += "    no memory requests: the prediction is the time of the instructions alone\n";
   } else if (!p.mwp_bound.empty()) {

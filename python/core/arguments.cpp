@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/core/arguments.hpp"
 
+#include "python/core/array_interface.hpp"
 #include "python/core/element.hpp"
 #include "python/core/texture.hpp"
 
@@ -31,6 +32,53 @@ bool may_be_pointer(const Parameter& p) {
   if (!p.source_type.empty() && p.pointee.empty() && !p.source_type.ends_with('&') && element_of_source(p.source_type))
     return false; // the kernel's name says that it is a number
   return !p.is_struct && isa::bytes(p.type) >= 4 && !isa::is_float(p.type);
+}
+
+/// A view of an array whose elements Python's buffers cannot describe, such as numpy.datetime64: its bytes.
+py::object as_bytes(py::handle value) {
+  if (!py::hasattr(value, "dtype") || !py::hasattr(value, "view")) return {};
+  try {
+    return value.attr("view")("V" + std::string(py::str(value.attr("dtype").attr("itemsize"))));
+  } catch (py::error_already_set&) {
+    return {};
+  }
+}
+
+/// "an array or a number".
+std::string expected_text(const Parameter& p) {
+  if (p.is_struct) return fmt::format("a structure of {} bytes", p.size);
+  return may_be_pointer(p) ? "an array or a number" : "a number";
+}
+
+std::string hint_for(py::handle value, const Parameter& p) {
+  if (p.is_struct) return "pass a structured scalar of numpy, bytes, or a ctypes.Structure";
+  if (!may_be_pointer(p)) return "";
+  const std::optional<Element> element = element_of_source(p.pointee);
+  const std::string dtype = element ? ", numpy." + element->text : "";
+  if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) return "numpy.array(x" + dtype + ")";
+  return py::hasattr(value, "__array__") ? "numpy.asarray(x)" : "";
+}
+
+/// Whether a value is a pointer of ctypes, which is to memory of the host.
+bool is_ctypes_pointer(const Py_buffer& view) {
+  const std::string_view format = view.format != nullptr ? view.format : "B";
+  return format == "P" || format == "z" || format == "Z" || format.starts_with('&');
+}
+
+/// Whether an object without dimensions is memory for a pointer, as an array of numpy and a field of one are, and not a
+/// number, as scalars of numpy and ctypes are. Those have no elements to assign to.
+bool is_memory(py::handle value, const Py_buffer& view, const Parameter& p) {
+  if (!may_be_pointer(p)) return false;
+  if (PyBytes_Check(value.ptr())) return !p.pointee.empty();
+  if (view.ndim != 0 || is_ctypes_pointer(view) || !py::hasattr(value, "__setitem__")) return false;
+  return !p.pointee.empty() || static_cast<std::uint64_t>(view.len) != p.size;
+}
+
+/// Of a number; PTX has types of bits alone, which may be anything.
+Element::Kind kind_of(isa::Type type, const Element& given) {
+  if (isa::is_float(type)) return Element::Kind::real;
+  if (isa::name(type).starts_with('b') || given.kind == Element::Kind::boolean) return given.kind;
+  return Element::Kind::integer;
 }
 
 std::string numpy_name(isa::Type type) {
@@ -64,8 +112,8 @@ BoundArguments::BoundArguments(const LoadedKernel& kernel, const py::tuple& argu
       list += (list.empty() ? "" : ", ") +
               (p.source_type.empty() ? fmt::format("{} ({} bytes)", p.name, p.size) : p.source_type);
     throw Failure("ArgumentError",
-                  fmt::format("kernel {} has {} parameters, found {} arguments", kernel.name(), parameters.size(),
-                              arguments.size()),
+                  fmt::format("kernel {} has {} parameter{}, found {} argument{}", kernel.name(), parameters.size(),
+                              parameters.size() == 1 ? "" : "s", arguments.size(), arguments.size() == 1 ? "" : "s"),
                   list.empty() ? "" : "the parameters are: " + list);
   }
   arguments_.reserve(parameters.size());
@@ -90,14 +138,19 @@ void BoundArguments::bind(std::size_t index, const Parameter& parameter, py::han
   staged->argument = index;
   if (PyObject_GetBuffer(value.ptr(), &staged->view, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
     PyErr_Clear();
-    refuse(index, parameter, may_be_pointer(parameter) ? "an array or a number" : "a number",
-           "an object of type " + type_name(value));
+    const py::object bytes = as_bytes(value);
+    if (!bytes || PyObject_GetBuffer(bytes.ptr(), &staged->view, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
+      PyErr_Clear();
+      refuse(index, parameter, expected_text(parameter), "an object of type " + type_name(value),
+             hint_for(value, parameter));
+    }
   }
   if (staged->view.format != nullptr && holds_objects(staged->view.format)) {
     PyBuffer_Release(&staged->view);
     refuse(index, parameter, "an array of numbers", "an array of objects of Python");
   }
-  const bool by_value = staged->view.ndim == 0 || PyBytes_Check(value.ptr()) || parameter.is_struct;
+  const bool by_value = (staged->view.ndim == 0 || PyBytes_Check(value.ptr()) || parameter.is_struct) &&
+                        !is_memory(value, staged->view, parameter);
   if (!by_value) return bind_array(index, parameter, std::move(staged)); // which owns the view now
   try {
     bind_value(index, parameter, staged->view);
@@ -127,28 +180,19 @@ bool BoundArguments::bind_memory(std::size_t index, const Parameter& parameter, 
   if (PyObject_CheckBuffer(value.ptr()) != 0 || PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr()) ||
       !py::hasattr(value, "__cuda_array_interface__"))
     return false;
-  const auto interface = value.attr("__cuda_array_interface__").cast<py::dict>();
-  const auto address = interface["data"].cast<py::tuple>()[0].cast<std::uint64_t>();
-  if (!is_device_address(address))
+  const ArrayInterface array = array_interface(value);
+  if (!array.wrong.empty())
+    refuse(index, parameter, "a valid __cuda_array_interface__",
+           array.wrong + " of an object of type " + type_name(value));
+  if (array.bytes != 0 && !is_device_address(array.address))
     refuse(index, parameter, "device memory of Warplens",
-           fmt::format("an object of type {} with memory at 0x{:x}", type_name(value), address),
+           fmt::format("an object of type {} with memory at 0x{:x}", type_name(value), array.address),
            "copy it to an array of numpy, or to a warplens.DeviceArray");
-  const bool is_strided = interface.contains("strides") && !interface["strides"].is_none();
-  if (is_strided) refuse(index, parameter, "a contiguous array", "one with strides");
-  const auto type = interface["typestr"].cast<std::string>(); // "<f4"
-  const std::uint64_t item = type.size() > 2 ? std::strtoull(type.c_str() + 2, nullptr, 10) : 1;
-  const std::string_view kind = std::string_view(type).substr(1, 1);
-  const std::string format = kind == "f"   ? (item == 2   ? "e"
-                                              : item == 4 ? "f"
-                                                          : "d")
-                             : kind == "c" ? (item == 8 ? "Zf" : "Zd")
-                             : kind == "b" ? "?"
-                             : kind == "i" ? "i"
-                             : kind == "u" ? "I"
-                                           : "T";
-  check_pointer(index, parameter, format, item);
+  if (array.is_strided) refuse(index, parameter, "a contiguous array", "one with strides");
+  if (array.is_masked) refuse(index, parameter, "an array", "one with a mask");
+  check_pointer(index, parameter, array.format, array.item_bytes);
   objects_.push_back(py::reinterpret_borrow<py::object>(value));
-  bind_address(address, "");
+  bind_address(array.address, "");
   return true;
 }
 
@@ -167,7 +211,10 @@ bool BoundArguments::bind_number(std::size_t index, const Parameter& parameter, 
   if (is_float || isa::is_float(parameter.type)) {
     if (!isa::is_float(parameter.type)) refuse(index, parameter, "an integer", "a float of Python");
     const double number = PyFloat_AsDouble(value.ptr());
-    if (number == -1.0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    if (number == -1.0 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      refuse(index, parameter, "a number", "an integer that no float can hold");
+    }
     const Expected<api::Argument> made = api::Argument::scalar(parameter.type, api::Number{number});
     if (!made) throw Failure("ArgumentError", made.error());
     arguments_.push_back(*made);
@@ -197,26 +244,41 @@ void BoundArguments::bind_value(std::size_t index, const Parameter& parameter, c
   if (!given) refuse(index, parameter, "a little-endian value", "a big-endian one");
   if (PyBuffer_IsContiguous(&view, 'C') == 0) refuse(index, parameter, "contiguous bytes", "bytes with strides");
   const std::string found = view.ndim == 0 ? given->text : fmt::format("{} bytes", size);
-  if (parameter.is_struct || given->kind == Element::Kind::other || view.ndim != 0) {
-    if (size != parameter.size)
-      refuse(index, parameter,
-             fmt::format("{} of {} bytes", parameter.is_struct ? "a structure" : "a number", parameter.size), found);
-  } else {
+  if (!parameter.pointee.empty()) check_address(index, parameter, view, found);
+  const bool is_raw = parameter.is_struct || given->kind == Element::Kind::other || view.ndim != 0;
+  if (!is_raw) {
     std::optional<Element> wanted = element_of_source(parameter.source_type);
     if (!wanted || wanted->bytes != parameter.size)
-      wanted = Element{isa::is_float(parameter.type) ? Element::Kind::real : given->kind, parameter.size, ""};
-    if (!fits(*wanted, *given))
+      wanted = Element{kind_of(parameter.type, *given), parameter.size, ""};
+    if (!fits(*wanted, *given) || size != parameter.size)
       refuse(index, parameter, wanted->text.empty() ? numpy_name(parameter.type) : wanted->text, found,
              "pass a number of Python, or " + numpy_name(parameter.type) + "(x)");
+  } else if (size != parameter.size) {
+    refuse(index, parameter,
+           fmt::format("{} of {} bytes", parameter.is_struct ? "a structure" : "a number", parameter.size), found,
+           parameter.is_struct ? "numpy.dtype(…, align=True) has the layout of C" : "");
   }
   arguments_.push_back(api::Argument::raw({static_cast<const std::byte*>(view.buf), size}));
+}
+
+/// Of a pointer that is given as a number.
+void BoundArguments::check_address(std::size_t index, const Parameter& parameter, const Py_buffer& view,
+                                   const std::string& found) const {
+  const std::string_view format = view.format != nullptr ? view.format : "B";
+  if (static_cast<std::uint64_t>(view.len) != kPointerBytes || (view.itemsize > 1 && format.ends_with('d')))
+    refuse(index, parameter, "an array or an address", found);
+  std::uint64_t address = 0;
+  std::memcpy(&address, view.buf, sizeof address);
+  if (is_ctypes_pointer(view) && address != 0 && !is_device_address(address))
+    refuse(index, parameter, "device memory", fmt::format("a pointer of ctypes to 0x{:x}", address),
+           "pass the array itself: Warplens copies it to device memory and back");
 }
 
 void BoundArguments::check_pointer(std::size_t index, const Parameter& parameter, std::string_view format,
                                    std::uint64_t item) const {
   if (!may_be_pointer(parameter))
-    refuse(index, parameter, parameter.is_struct ? fmt::format("a structure of {} bytes", parameter.size) : "a number",
-           "an array");
+    refuse(index, parameter, expected_text(parameter), "an array",
+           parameter.is_struct ? "" : "of an array with one element: x.item()");
   const std::optional<Element> given = parse_element(format, item);
   if (!given)
     refuse(index, parameter, "little-endian elements", "big-endian ones", "x.astype(x.dtype.newbyteorder(\"<\"))");

@@ -51,6 +51,8 @@ private:
   void bind_value(std::size_t index, const Parameter& parameter, const Py_buffer& view);
   void bind_array(std::size_t index, const Parameter& parameter, std::unique_ptr<Staged> staged);
   void bind_address(std::uint64_t address, const std::string& name);
+  void check_address(std::size_t index, const Parameter& parameter, const Py_buffer& view,
+                     const std::string& found) const;
   void check_pointer(std::size_t index, const Parameter& parameter, std::string_view format, std::uint64_t item) const;
   void release();
 

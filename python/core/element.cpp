@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace warplens::python {
@@ -73,6 +74,9 @@ std::optional<Element> parse_element(std::string_view format, std::uint64_t byte
   while (!format.empty() && std::string_view("@=<^").find(format.front()) != std::string_view::npos)
     format.remove_prefix(1);
   Kind kind = Kind::other;
+  const std::string_view unit = format.substr(std::min(format.find_first_not_of("0123456789"), format.size()));
+  if (unit == "s") return Element{Kind::integer, 1, "characters"}; // of numpy: "5s", and "5w" of Unicode
+  if (unit == "w") return Element{Kind::integer, 4, "characters of 4 bytes"};
   if (format.size() == 1 && std::string_view("bBhHiIlLqQnN").find(format[0]) != std::string_view::npos)
     kind = Kind::integer;
   else if (format == "e" || format == "f" || format == "d" || format == "g")

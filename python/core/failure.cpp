@@ -28,6 +28,15 @@ Diagnostics one(std::string message, std::string hint) {
   return errors;
 }
 
+void raise(const Failure& failure) {
+  const py::object type = py::module_::import("warplens._errors").attr(failure.exception.c_str());
+  const py::str message(py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
+      failure.text.data(), static_cast<py::ssize_t>(failure.text.size()), "replace"))); // input may be any bytes
+  PyErr_SetObject(type.ptr(), type(message, entries_of(failure.diagnostics)).ptr());
+}
+
+} // namespace
+
 py::list entries_of(const Diagnostics& diagnostics) {
   py::list entries;
   for (const Diagnostic& d : diagnostics.list()) {
@@ -42,15 +51,6 @@ py::list entries_of(const Diagnostics& diagnostics) {
   }
   return entries;
 }
-
-void raise(const Failure& failure) {
-  const py::object type = py::module_::import("warplens._errors").attr(failure.exception.c_str());
-  const py::str message(py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
-      failure.text.data(), static_cast<py::ssize_t>(failure.text.size()), "replace"))); // input may be any bytes
-  PyErr_SetObject(type.ptr(), type(message, entries_of(failure.diagnostics)).ptr());
-}
-
-} // namespace
 
 std::string rendered(const Diagnostics& diagnostics, std::span<const api::Source> sources) {
   std::string text;

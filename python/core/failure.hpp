@@ -8,6 +8,8 @@
 
 #include "api/session/session.hpp"
 
+#include <pybind11/pybind11.h>
+
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +26,8 @@ struct Failure {
 };
 
 /// The messages, each with the line of its source and a caret if the source is known.
+/// One dictionary for each message, as warplens.Error has them.
+pybind11::list entries_of(const Diagnostics& diagnostics);
 std::string rendered(const Diagnostics& diagnostics, std::span<const api::Source> sources);
 
 /// The value. Without one, throws a Failure.

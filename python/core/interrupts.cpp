@@ -2,16 +2,28 @@
 #include "python/core/interrupts.hpp"
 
 #include "emulator/exec/grid/time_limit.hpp"
+#include "python/core/failure.hpp"
 
-#include <pybind11/pybind11.h>
+#include <pthread.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 namespace warplens::python {
 
 namespace py = pybind11;
 
 namespace {
+
+std::atomic<int> unlocked_threads{0};
+std::atomic<int> running_launches{0};
+thread_local int own_launches = 0;
+std::atomic<bool> interpreter_ends{false};
+// Found at import: a static variable of a function would be initialised while this thread waits for the interpreter's
+// lock and another one, which has the lock, waits for the initialisation.
+unsigned long main_thread = 0;
 
 // Of the main thread only: a launch in a callback of another launch is inside it.
 volatile std::sig_atomic_t depth = 0;
@@ -22,14 +34,49 @@ void stop_launches(int signal) {
   python_handler(signal);
 }
 
-bool is_main_thread() {
-  static const auto main = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
-  return main == PyThread_get_thread_ident();
+bool is_main_thread() { return main_thread == PyThread_get_thread_ident(); }
+
+/// Waits without the interpreter's lock, but not for ever: another thread may be in a callback that never returns.
+template <class Condition> void wait_until(const Condition& condition) {
+  using Clock = std::chrono::steady_clock;
+  if (condition()) return;
+  PyThreadState* const state = PyEval_SaveThread();
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(5);
+  while (!condition() && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  PyEval_RestoreThread(state);
+}
+
+void end_interpreter() {
+  interpreter_ends = true;
+  const auto all_ended = [] { return unlocked_threads == 0 && running_launches == 0; };
+  if (all_ended()) return;
+  exec::out_of_time = true;
+  wait_until(all_ended);
+  exec::out_of_time = false;
+}
+
+/// In a daemon thread that begins something after that. A launch that has begun ends.
+void refuse_at_end() {
+  if (interpreter_ends && own_launches == 0 && !is_main_thread()) throw Failure("Error", "the interpreter ends");
 }
 
 } // namespace
 
+Unlocked::Unlocked() {
+  refuse_at_end();
+  ++unlocked_threads;
+  state_ = PyEval_SaveThread();
+}
+
+Unlocked::~Unlocked() {
+  PyEval_RestoreThread(state_);
+  --unlocked_threads;
+}
+
 Interrupts::Interrupts() {
+  refuse_at_end();
+  ++running_launches;
+  ++own_launches;
   if (!is_main_thread()) return;
   if (depth == 0) {
     struct sigaction before {};
@@ -49,6 +96,8 @@ Interrupts::Interrupts() {
 
 // The handler stays: between launches it only calls Python's, and the next launch saves two system calls.
 Interrupts::~Interrupts() {
+  --running_launches;
+  --own_launches;
   if (!installed_) return;
   depth = depth - 1;
   if (depth == 0) exec::out_of_time = false;
@@ -56,11 +105,24 @@ Interrupts::~Interrupts() {
 
 void Interrupts::raise() const {
   if (!installed_) return;
-  if (depth == 1) exec::out_of_time = false;
+  if (depth == 1 && exec::out_of_time) resume();
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
 void Interrupts::stop() { exec::out_of_time = true; }
-void Interrupts::resume() { exec::out_of_time = false; }
+
+void Interrupts::resume() {
+  wait_until([own = own_launches] { return running_launches <= own; });
+  exec::out_of_time = false;
+}
+
+void Interrupts::prepare() {
+  main_thread = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
+  pthread_atfork(nullptr, nullptr, [] { // the other threads are not in the child
+    unlocked_threads = 0;
+    running_launches = own_launches;
+  });
+  py::module_::import("atexit").attr("register")(py::cpp_function(&end_interpreter));
+}
 
 } // namespace warplens::python

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <future>
+#include <optional>
 #include <thread>
 
 namespace warplens::python {
@@ -32,7 +33,40 @@ template <class Value> Value cast(const std::string& name, py::handle value, con
 
 constexpr std::string_view kOptions[] = {"device",    "rules",     "analyzers", "per_block", "l1",     "registers",
                                          "workers",   "max_steps", "analyze",   "cluster",   "shared", "cooperative",
-                                         "footprint", "tools",     "trace",     "progress",  "merged", "each"};
+                                         "footprint", "tools",     "trace",     "progress",  "models", "stream"};
+
+[[noreturn]] void refuse_option(const std::string& name) {
+  throw Failure("ArgumentError", fmt::format("no such option of a launch: '{}'", name),
+                did_you_mean(name, {std::begin(kOptions), std::end(kOptions)},
+                             fmt::format("the arguments of the kernel have no names; the options are {}",
+                                         fmt::join(kOptions, ", "))));
+}
+
+py::object function_of(const std::string& name, py::handle value) {
+  if (PyCallable_Check(value.ptr()) != 0) return py::reinterpret_borrow<py::object>(value);
+  throw Failure("ArgumentError",
+                fmt::format("{}: expected a function, found {}", name, std::string(py::str(py::repr(value)))));
+}
+
+/// "memcheck,racecheck", or a list of names.
+std::string tools_of(py::handle value) {
+  if (py::isinstance<py::str>(value)) return value.cast<std::string>();
+  return fmt::format("{}", fmt::join(cast<std::vector<std::string>>("tools", value, "names of tools"), ","));
+}
+
+} // namespace
+
+namespace {
+
+/// Empty: not an integer. Integers that are not positive, or too large, are 0.
+std::optional<std::uint64_t> positive(py::handle value) {
+  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  long long n = 0;
+  if (index) n = PyLong_AsLongLong(index.ptr());
+  if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  if (!index) return std::nullopt;
+  return n < 1 ? 0 : static_cast<std::uint64_t>(n);
+}
 
 } // namespace
 
@@ -41,25 +75,18 @@ api::Extent extent_of(py::handle value, const char* what) {
     return Failure("ArgumentError", fmt::format("{}: expected one to three positive integers, found {}", what,
                                                 std::string(py::str(py::repr(value)))));
   };
-  const auto number = [&](py::handle item) {
-    const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(item.ptr()));
-    if (!index) {
-      PyErr_Clear();
-      throw wrong();
-    }
-    const long long n = PyLong_AsLongLong(index.ptr());
-    if (n == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
-    if (n < 1) throw wrong();
-    return static_cast<std::uint64_t>(n);
-  };
   api::Extent extent{1, 1, 1};
-  if (py::isinstance<py::tuple>(value) || py::isinstance<py::list>(value)) {
+  if (const auto single = positive(value)) {
+    extent[0] = *single;
+  } else {
+    const bool is_text = py::isinstance<py::str>(value) || py::isinstance<py::bytes>(value);
+    if (PySequence_Check(value.ptr()) == 0 || is_text) throw wrong(); // arrays of numpy are sequences
     const auto items = py::reinterpret_borrow<py::sequence>(value);
     if (items.empty() || items.size() > 3) throw wrong();
-    for (std::size_t i = 0; i < items.size(); ++i) extent[i] = number(py::object(items[i]));
-  } else {
-    extent[0] = number(value);
+    for (std::size_t i = 0; i < items.size(); ++i) extent[i] = positive(py::object(items[i])).value_or(0);
   }
+  for (const std::uint64_t n : extent)
+    if (n == 0) throw wrong();
   return extent;
 }
 
@@ -114,7 +141,7 @@ void LaunchSettings::set(const std::string& name, py::handle value) {
   else if (name == "workers")
     o.workers = cast<std::uint16_t>(name, value, "0 to 65535");
   else if (name == "max_steps")
-    o.max_steps = cast<std::uint64_t>(name, value, "a positive integer");
+    o.max_steps = cast<std::uint64_t>(name, value, "a positive integer, or 0");
   else if (name == "analyze")
     o.analyze = cast<bool>(name, value, "True or False");
   else if (name == "cluster")
@@ -126,18 +153,17 @@ void LaunchSettings::set(const std::string& name, py::handle value) {
   else if (name == "footprint")
     o.footprint = cast<bool>(name, value, "True or False");
   else if (name == "tools")
-    tools = cast<std::string>(name, value, "names of tools");
+    tools = tools_of(value);
   else if (name == "trace")
     trace = py::str(value);
   else if (name == "progress")
-    progress = py::reinterpret_borrow<py::object>(value);
-  else if (name == "merged")
+    progress = function_of(name, value);
+  else if (name == "_merged")
     merged = value.cast<std::vector<py::object>>();
-  else if (name == "each")
+  else if (name == "_each")
     each = value.cast<std::vector<py::object>>();
   else
-    throw Failure("ArgumentError", fmt::format("no such option of a launch: '{}'", name),
-                  did_you_mean(name, {std::begin(kOptions), std::end(kOptions)}));
+    refuse_option(name);
 }
 
 namespace {
@@ -149,7 +175,7 @@ Expected<api::LaunchReport> launch_with_progress(api::LaunchRequest& request, co
   request.options.progress = &blocks;
   std::future<Expected<api::LaunchReport>> result;
   const auto wait = [&](auto&& body) {
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     return body();
   };
   result = std::async(std::launch::async, [&] { return api::launch(request); });
@@ -201,7 +227,7 @@ py::tuple launch(const LoadedKernel& kernel, py::handle grid, py::handle block, 
       bound.copy_out();
       return launched;
     }
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     bound.copy_in();
     Expected<api::LaunchReport> launched = api::launch(request);
     bound.copy_out();

@@ -23,9 +23,10 @@ namespace {
 py::tuple read_code(const std::string& file, py::handle device) {
   const model::Device d =
       device.is_none() ? value_or_throw(api::device_or_default({}), "InputError") : device_of(device);
-  const py::gil_scoped_release unlocked; // a compiler may run
-  const tools::CodeOfFile code = value_or_throw(tools::read_code(file, d.capability), "InputError");
-  const py::gil_scoped_acquire locked;
+  const tools::CodeOfFile code = [&] {
+    const Unlocked unlocked; // a compiler may run
+    return value_or_throw(tools::read_code(file, d.capability), "InputError");
+  }();
   py::list modules;
   for (const std::vector<api::Source>& sources : code.modules) {
     py::list parts;
@@ -38,7 +39,7 @@ py::tuple read_code(const std::string& file, py::handle device) {
 LoadedModule load(const std::vector<std::pair<py::bytes, std::string>>& sources) {
   std::vector<api::Source> list;
   for (const auto& [text, file] : sources) list.push_back({text, file});
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   return LoadedModule::load(list);
 }
 
@@ -123,6 +124,7 @@ void add_memory(py::module_& module) {
 
 void add_all(py::module_& module) {
   translate_failures();
+  Interrupts::prepare();
   add_catalogue(module); // types before the functions that use them
   add_textures(module);
   add_modules(module);

@@ -53,7 +53,7 @@ py::tuple run_file(const std::string& file, const std::vector<std::pair<std::str
   options.read_module = reader_for(value_or_throw(api::device_or_default(plan.device), "InputError").capability);
   const Interrupts interrupts;
   Expected<api::PlanReport> result = [&] {
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     return api::run_plan(plan, options);
   }();
   interrupts.raise();
@@ -92,7 +92,7 @@ std::string sweep(const std::vector<api::Settings>& configurations, const std::s
     std::vector<api::Settings> together;
     for (const std::size_t i : group) together.push_back(configurations[i]);
     std::vector<api::SweepRow> made = [&] {
-      const py::gil_scoped_release unlocked;
+      const Unlocked unlocked;
       return api::run_configurations(together, options);
     }();
     interrupts.raise();

@@ -50,7 +50,7 @@ std::string_view trap_kind(exec::Trap::Kind kind) {
   return "";
 }
 
-/// The kind of the trap and its message; None: no launch trapped.
+/// The kind of the trap, its message, and the message as a list of dictionaries; None: no launch trapped.
 py::object trap_of(const ReportObject& report) {
   const api::LaunchReport& last = report.launches().back();
   if (!last.trap) return py::none();
@@ -61,7 +61,7 @@ py::object trap_of(const ReportObject& report) {
   std::string text = rendered(why, last.sources ? *last.sources : none);
   while (text.ends_with('\n')) text.pop_back();
   return py::make_tuple(std::string(last.trap_kind ? trap_kind(*last.trap_kind) : ""),
-                        py::bytes(text).attr("decode")("utf-8", "replace"));
+                        py::bytes(text).attr("decode")("utf-8", "replace"), entries_of(why));
 }
 
 /// Text of reports is UTF-8 except where the PTX or the output of a kernel is not.

@@ -53,6 +53,7 @@ TextureObject make(const std::string& kind, const DeviceMemory* memory, const st
   t.sampler.read_normalized = read_normalized;
   t.sampler.border = border;
   if (t.kind == exec::BoundTexture::Kind::sampler) return {nullptr, std::move(t)};
+  if (memory == nullptr) throw Failure("ArgumentError", fmt::format("a {} needs an array, found None", kind));
   exec::Image& image = t.image;
   image.type = value_or_throw(api::value_type_named(type), "ArgumentError");
   image.channels = channels;

@@ -4,6 +4,7 @@
 #include "api/trace/trace.hpp"
 #include "api/trace/trace_inspect.hpp"
 #include "python/core/catalogue.hpp"
+#include "python/core/interrupts.hpp"
 #include "python/core/launch.hpp"
 #include "python/core/report.hpp"
 
@@ -77,17 +78,21 @@ private:
 class TraceObject {
 public:
   explicit TraceObject(const std::string& file)
-      : trace_(std::make_unique<api::Trace>(value_or_throw(api::Trace::open(file), "InputError"))) {}
-  [[nodiscard]] api::Trace& open() const {
+      : trace_([&] {
+          const Unlocked unlocked;
+          return std::make_shared<api::Trace>(value_or_throw(api::Trace::open(file), "InputError"));
+        }()) {}
+  /// The caller's until it has read: another thread may close the trace.
+  [[nodiscard]] std::shared_ptr<api::Trace> open() const {
     refuse_forks();
     if (!trace_) throw Failure("ClosedError", "the trace is closed");
-    return *trace_;
+    return trace_;
   }
   [[nodiscard]] bool is_open() const { return trace_ != nullptr; }
   void close() { trace_.reset(); }
 
 private:
-  std::unique_ptr<api::Trace> trace_;
+  std::shared_ptr<api::Trace> trace_;
 };
 
 api::TraceQuery query_of(const std::vector<std::uint32_t>& lines, std::pair<std::uint64_t, std::uint64_t> blocks,
@@ -97,6 +102,15 @@ api::TraceQuery query_of(const std::vector<std::uint32_t>& lines, std::pair<std:
   std::tie(query.first_block, query.last_block) = blocks;
   std::tie(query.first_warp, query.last_warp) = warps;
   return query;
+}
+
+/// Reads without the interpreter's lock.
+template <class Read> py::memoryview unlocked_rows(const Read& read) {
+  Rows rows = [&] {
+    const Unlocked unlocked;
+    return read();
+  }();
+  return py::memoryview(py::cast(std::move(rows)));
 }
 
 std::uint64_t first_address(const trace::Event& e) {
@@ -116,31 +130,34 @@ std::uint64_t first_address(const trace::Event& e) {
 
 py::memoryview accesses(const TraceObject& object, std::size_t launch, const std::vector<std::uint32_t>& lines,
                         std::pair<std::uint64_t, std::uint64_t> blocks, std::pair<std::uint32_t, std::uint32_t> warps) {
-  const api::TraceView view = value_or_throw(api::TraceView::open(object.open(), launch, {}), "InputError");
-  api::TraceQuery query = query_of(lines, blocks, warps);
-  query.branches = query.barriers = false;
-  std::vector<std::uint32_t> line; // by instruction
-  for (std::uint32_t i = 0; i < view.instructions(); ++i) line.push_back(view.line(i));
-  RowWriter<AccessRow> rows(view.events());
-  value_or_throw(view.visit_events(query,
-                                   [&](const trace::Event& e) {
-                                     const trace::PatternRow& p = *e.pattern;
-                                     rows.add({e.of.cta,
-                                               first_address(e),
-                                               p.lanes == trace::Lanes::sequence ? p.stride[0] : 0,
-                                               p.instruction,
-                                               line[p.instruction],
-                                               p.mask,
-                                               e.of.warp,
-                                               p.lane_bytes,
-                                               p.space,
-                                               p.kind,
-                                               p.shape,
-                                               {}});
-                                     return true;
-                                   }),
-                 "InputError");
-  return py::memoryview(py::cast(rows.take()));
+  const std::shared_ptr<api::Trace> file = object.open();
+  return unlocked_rows([&] {
+    const api::TraceView view = value_or_throw(api::TraceView::open(*file, launch, {}), "InputError");
+    api::TraceQuery query = query_of(lines, blocks, warps);
+    query.branches = query.barriers = false;
+    std::vector<std::uint32_t> line; // by instruction
+    for (std::uint32_t i = 0; i < view.instructions(); ++i) line.push_back(view.line(i));
+    RowWriter<AccessRow> rows(view.events());
+    value_or_throw(view.visit_events(query,
+                                     [&](const trace::Event& e) {
+                                       const trace::PatternRow& p = *e.pattern;
+                                       rows.add({e.of.cta,
+                                                 first_address(e),
+                                                 p.lanes == trace::Lanes::sequence ? p.stride[0] : 0,
+                                                 p.instruction,
+                                                 line[p.instruction],
+                                                 p.mask,
+                                                 e.of.warp,
+                                                 p.lane_bytes,
+                                                 p.space,
+                                                 p.kind,
+                                                 p.shape,
+                                                 {}});
+                                       return true;
+                                     }),
+                   "InputError");
+    return rows.take();
+  });
 }
 
 /// 32 addresses of each access, those of inactive lanes 0.
@@ -148,46 +165,53 @@ py::memoryview addresses(const TraceObject& object, std::size_t launch, const st
                          std::pair<std::uint64_t, std::uint64_t> blocks, std::pair<std::uint32_t, std::uint32_t> warps,
                          std::uint64_t count) {
   using Lanes = std::array<std::uint64_t, exec::kWarpSize>;
-  const api::TraceView view = value_or_throw(api::TraceView::open(object.open(), launch, {}), "InputError");
-  api::TraceQuery query = query_of(lines, blocks, warps);
-  query.branches = query.barriers = false;
-  RowWriter<Lanes> rows(std::min(count, view.events()));
-  value_or_throw(view.visit_events(query,
-                                   [&](const trace::Event& e) {
-                                     std::uint64_t lanes[exec::kWarpSize];
-                                     const exec::Access access = e.access(lanes);
-                                     Lanes row{};
-                                     for (const int lane : exec::EachLane(access.mask))
-                                       row[static_cast<std::size_t>(lane)] = access.addresses[lane];
-                                     rows.add(row);
-                                     return true;
-                                   }),
-                 "InputError");
-  return py::memoryview(py::cast(rows.take()));
+  const std::shared_ptr<api::Trace> file = object.open();
+  return unlocked_rows([&] {
+    const api::TraceView view = value_or_throw(api::TraceView::open(*file, launch, {}), "InputError");
+    api::TraceQuery query = query_of(lines, blocks, warps);
+    query.branches = query.barriers = false;
+    RowWriter<Lanes> rows(std::min(count, view.events()));
+    value_or_throw(view.visit_events(query,
+                                     [&](const trace::Event& e) {
+                                       std::uint64_t lanes[exec::kWarpSize];
+                                       const exec::Access access = e.access(lanes);
+                                       Lanes row{};
+                                       for (const int lane : exec::EachLane(access.mask))
+                                         row[static_cast<std::size_t>(lane)] = access.addresses[lane];
+                                       rows.add(row);
+                                       return true;
+                                     }),
+                   "InputError");
+    return rows.take();
+  });
 }
 
 py::memoryview control(const TraceObject& object, std::size_t launch, bool barriers,
                        const std::vector<std::uint32_t>& lines, std::pair<std::uint64_t, std::uint64_t> blocks,
                        std::pair<std::uint32_t, std::uint32_t> warps) {
-  const api::TraceView view = value_or_throw(api::TraceView::open(object.open(), launch, {}), "InputError");
-  api::TraceQuery query = query_of(lines, blocks, warps);
-  query.branches = !barriers;
-  query.barriers = barriers;
-  RowWriter<ControlRow> rows(view.events());
-  value_or_throw(view.visit_events(
-                     query,
-                     [&](const trace::Event& e) {
-                       const trace::PatternRow& p = *e.pattern;
-                       if (p.event != trace::EventKind::access)
-                         rows.add({e.of.cta, p.instruction, view.line(p.instruction), p.mask, p.taken, e.of.warp, 0});
-                       return true;
-                     }),
-                 "InputError");
-  return py::memoryview(py::cast(rows.take()));
+  const std::shared_ptr<api::Trace> file = object.open();
+  return unlocked_rows([&] {
+    const api::TraceView view = value_or_throw(api::TraceView::open(*file, launch, {}), "InputError");
+    api::TraceQuery query = query_of(lines, blocks, warps);
+    query.branches = !barriers;
+    query.barriers = barriers;
+    RowWriter<ControlRow> rows(view.events());
+    value_or_throw(view.visit_events(
+                       query,
+                       [&](const trace::Event& e) {
+                         const trace::PatternRow& p = *e.pattern;
+                         if (p.event != trace::EventKind::access)
+                           rows.add({e.of.cta, p.instruction, view.line(p.instruction), p.mask, p.taken, e.of.warp, 0});
+                         return true;
+                       }),
+                   "InputError");
+    return rows.take();
+  });
 }
 
 py::list instructions(const TraceObject& object, std::size_t launch) {
-  const api::TraceView view = value_or_throw(api::TraceView::open(object.open(), launch, {}), "InputError");
+  const std::shared_ptr<api::Trace> file = object.open();
+  const api::TraceView view = value_or_throw(api::TraceView::open(*file, launch, {}), "InputError");
   py::list list;
   for (std::uint32_t i = 0; i < view.instructions(); ++i)
     list.append(py::make_tuple(view.line(i), py::bytes(std::string(view.ptx(i))).attr("decode")("utf-8", "replace"),
@@ -197,7 +221,8 @@ py::list instructions(const TraceObject& object, std::size_t launch) {
 
 py::list launches(const TraceObject& object) {
   py::list list;
-  for (const api::TracedLaunch& l : object.open().launches()) {
+  const std::shared_ptr<api::Trace> file = object.open();
+  for (const api::TracedLaunch& l : file->launches()) {
     py::dict one;
     one["kernel"] = std::string(l.request.kernel.function->name);
     one["grid"] = py::cast(l.request.grid);
@@ -211,17 +236,17 @@ py::list launches(const TraceObject& object) {
 
 ReportObject analyze(const TraceObject& object, std::size_t launch, py::handle device, py::handle rules,
                      const std::vector<std::string>& analyzers) {
-  api::Trace& trace = object.open();
-  if (launch >= trace.launches().size())
+  const std::shared_ptr<api::Trace> file = object.open();
+  if (launch >= file->launches().size())
     throw Failure("InputError",
-                  fmt::format("the trace has {} launches: launch {} does not exist", trace.launches().size(), launch));
+                  fmt::format("the trace has {} launches: launch {} does not exist", file->launches().size(), launch));
   api::ReplayOptions options;
   if (!device.is_none()) options.device = device_of(device);
   options.launch.rules = rules_of(rules);
   options.launch.analyzers = analyzers;
   options.launch.keep_accesses = true;
-  const py::gil_scoped_release unlocked;
-  return ReportObject(api::with_children(value_or_throw(trace.analyze(launch, options), "LaunchError")));
+  const Unlocked unlocked;
+  return ReportObject(api::with_children(value_or_throw(file->analyze(launch, options), "LaunchError")));
 }
 
 } // namespace

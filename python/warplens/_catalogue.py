@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,8 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from warplens import _core
+from warplens._checks import checked, counts, function, integer, names, path, read_text
 from warplens._errors import ArgumentError
-from warplens._report import Prediction, Report
+from warplens._report import Prediction, Predictions, Report
+from warplens._research import ModelFunction, Statistics, function_models, named_rules
 from warplens._table import Table
 
 _TYPES = {"u8": "u1", "b8": "u1", "s8": "i1", "u16": "<u2", "b16": "<u2", "s16": "<i2", "u32": "<u4", "b32": "<u4",
@@ -33,7 +38,7 @@ class Device:
         elif isinstance(device, str) and "\n" in device:
             self._core = _core.Device.parse(device)
         else:
-            self._core = _core.Device.load(os.fspath(device))
+            self._core = _core.Device.load(path("device", device))
         self._facts = self._core.facts
 
     def __getattr__(self, name: str) -> Any:
@@ -56,6 +61,18 @@ class Device:
         """The text of a device file, with all parameters of the models."""
         return self._core.text()
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._facts]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and self.toml == other.toml
+
+    def __hash__(self) -> int:
+        return hash(self.toml)
+
+    def __reduce__(self) -> Any:
+        return Device, (self.toml,)
+
     def __repr__(self) -> str:
         return f"<Device {self.name}, compute capability {self._facts['compute_capability']}>"
 
@@ -74,7 +91,7 @@ def load_rule(rule: str | os.PathLike[str]) -> _core.Rule:
     """A built-in rule by name, a file, or TOML as text of several lines (docs/rules.md)."""
     if isinstance(rule, str) and "\n" in rule:
         return _core.Rule.parse(rule)
-    return _core.Rule.find(os.fspath(rule))
+    return _core.Rule.find(path("rule", rule))
 
 
 def rules() -> Table:
@@ -117,7 +134,8 @@ def occupancy(device: Any, threads: int, registers: int = 0, shared: int = 0) ->
     `device`: a device or a compute capability. `threads`: of a block; `registers`: of a thread, 0: no limit; `shared`:
     bytes of a block. Returns blocks, warps, ratio, the limit of each resource, and bound_by.
     """
-    return _core.occupancy(_capability(device), threads, registers, shared)
+    return _core.occupancy(_capability(device), integer("threads", threads), integer("registers", registers),
+                           integer("shared", shared))
 
 
 def occupancy_curve(device: Any, vary: str, *, threads: int = 256, registers: int = 32, shared: int = 0) -> Table:
@@ -129,6 +147,12 @@ def occupancy_curve(device: Any, vary: str, *, threads: int = 256, registers: in
               "shared": range(0, limits["shared_bytes_per_block"] + 1, 1024)}
     if vary not in values:
         raise ArgumentError(f"vary: expected one of {', '.join(values)}, found {vary!r}")
+    if vary != "threads":
+        integer("threads", threads, 1, limits["threads_per_block"])
+    if vary != "registers":
+        integer("registers", registers, 0, limits["registers_per_thread"])
+    if vary != "shared":
+        integer("shared", shared, 0, limits["shared_bytes_per_block"])
     rows = []
     for value in values[vary]:
         query = {"threads": threads, "registers": registers, "shared": shared, vary: value}
@@ -141,30 +165,51 @@ def occupancy_curve(device: Any, vary: str, *, threads: int = 256, registers: in
     return Table.from_rows(rows)
 
 
-def predict(statistics: Mapping[str, float] | str | os.PathLike[str], device: Any,
-            models: Sequence[str] = ()) -> dict[str, Prediction] | list[dict[str, Prediction]]:
+def predict(statistics: Mapping[str, float] | Report | str | os.PathLike[str], device: Any,
+            models: Any = ()) -> dict[str, Prediction] | list[dict[str, Prediction]]:
     """What the models say without an emulation.
 
-    `statistics`: counts by name (statistic_names()); or a file, as for ``warplens predict``: then the result is a list
-    with one element for each launch in the file.
+    `statistics`: counts by name (statistic_names()), or those of a report; or a file, as for ``warplens predict``: then
+    the result is a list with one element for each launch in the file. `models`: names and functions; default: all
+    built-in models.
     """
     core = device._core if isinstance(device, Device) else device
+    given = [models] if isinstance(models, str) or callable(models) else list(models or ())
+    named = [one for one in given if isinstance(one, str)]
+    functions = function_models([one for one in given if not isinstance(one, str)])
     if isinstance(statistics, (str, os.PathLike)):
-        launches = json.loads(_core.predict_file(os.fspath(statistics), core, list(models)))["launches"]
+        launches = json.loads(_core.predict_file(os.fspath(statistics), core, named))["launches"]
     else:
-        counts = {name: float(value) for name, value in statistics.items()}
-        launches = json.loads(_core.predict(counts, core, list(models)))["launches"]
-    all_of = [{p["model"]: Prediction(p) for p in launch["predictions"]} for launch in launches]
+        launches = json.loads(_core.predict(counts("statistics", statistics), core, named))["launches"]
+    only_functions = bool(functions) and not named
+    all_of = [_predictions([] if only_functions else launch["predictions"], functions, Statistics(launch["statistics"]),
+                           device) for launch in launches]
     return all_of if isinstance(statistics, (str, os.PathLike)) else all_of[0]
 
 
-def calibrate(device: Any, runs: Sequence[tuple[Mapping[str, float], float]]) -> tuple[Device, Table]:
-    """Fits the parameters of Dasgupta's model to measured runs: pairs of statistics and milliseconds.
+def _predictions(built_in: list[dict[str, Any]], functions: list[ModelFunction], statistics: Statistics,
+                 device: Any) -> dict[str, Prediction]:
+    found = Predictions((p["model"], Prediction(p)) for p in built_in)
+    of = device if isinstance(device, Device) else Device(device)
+    for one in functions:
+        milliseconds, bound, terms = one.predict(statistics, of)
+        found[one.name] = Prediction({
+            "model": one.name, "milliseconds": milliseconds, "cycles": milliseconds * 1e6 * of.clock_ghz,
+            "bound": bound, "trusted": False, "terms": [{"name": n, "value": v, "unit": u} for n, v, u in terms]})
+    return found
+
+
+def calibrate(device: Any, runs: Sequence[tuple[Mapping[str, float] | Report, float]]) -> tuple[Device, Table]:
+    """Fits the parameters of Dasgupta's model to measured runs: pairs of statistics, or reports, and milliseconds.
 
     Returns the tuned device, and a table of the parameters.
     """
     core = device._core if isinstance(device, Device) else device
-    plain = [({n: float(v) for n, v in statistics.items()}, float(time)) for statistics, time in runs]
+    plain = []
+    for number, run in enumerate(runs):
+        if not isinstance(run, (tuple, list)) or len(run) != 2:
+            raise ArgumentError(f"run {number}: expected statistics and milliseconds, found {run!r}")
+        plain.append((counts(f"run {number}", run[0]), counts(f"run {number}", {"milliseconds": run[1]})["milliseconds"]))
     tuned, steps, _ = _core.calibrate(core, plain)
     return Device(tuned), Table.from_rows(steps)
 
@@ -187,16 +232,38 @@ class Run:
     def __repr__(self) -> str:
         return "\n\n".join([*map(repr, self.reports), *self.mismatches])
 
+    def _repr_html_(self) -> str:
+        return "".join([*(report._repr_html_() for report in self.reports),
+                        *(f"<p>{html.escape(one)}</p>" for one in self.mismatches)])
 
-def run(file: str | os.PathLike[str], settings: Mapping[str, Any] | None = None, *, device: str | None = None,
-        rules: Sequence[Any] = (), analyzers: Sequence[str] = (), per_block: bool = False) -> Run:
+
+@contextmanager
+def _device_names(devices: Sequence[Any]) -> Iterator[list[Any]]:
+    """Names of devices: that of a file for a Device."""
+    with tempfile.TemporaryDirectory(prefix="warplens-") as folder:
+        found = []
+        for number, one in enumerate(devices):
+            if isinstance(one, Device):
+                file = Path(folder) / f"{number}.toml"
+                file.write_text(one.toml, encoding="utf-8")
+                one = str(file)
+            found.append(one)
+        yield found
+
+
+def run(file: str | os.PathLike[str], settings: Mapping[str, Any] | None = None, *, device: Any = None,
+        rules: Any = (), analyzers: Any = (), per_block: bool = False) -> Run:
     """Runs a launch file, or the one in a folder, as ``warplens run`` does.
 
     `settings`: as for --set, such as ``{"grid": 20, "buffer.x.count": 64}``.
     """
-    pairs = [(path, _setting(value)) for path, value in (settings or {}).items()]
-    named = [os.fspath(rule) if isinstance(rule, os.PathLike) else rule for rule in rules]
-    reports, buffers, mismatches = _core.run_file(os.fspath(file), pairs, device, list(analyzers), named, per_block)
+    given = checked("settings", settings or {}, Mapping, "a dictionary")
+    pairs = [(str(key), _setting(value)) for key, value in given.items()]
+    with _device_names([device]) as (name,):
+        if name is not None:
+            name = path("device", name)
+        reports, buffers, mismatches = _core.run_file(path("file", file), pairs, name, names("analyzers", analyzers),
+                                                      named_rules(rules), bool(per_block))
     arrays = {name: np.frombuffer(data, dtype=_TYPES[of]).copy() for name, of, data in buffers}
     return Run([Report(r) for r in reports], arrays, mismatches)
 
@@ -217,16 +284,28 @@ def sweep(launch: str | os.PathLike[str], axes: Mapping[str, Sequence[Any]] | No
 
     >>> wl.sweep("samples/saxpy", block=[64, 128], device=["c1060", "gtx480"])
     """
-    file = Path(launch)
+    file = Path(path("launch", launch))
     if file.is_dir():
         file /= "launch.toml"
-    all_axes = {**(axes or {}), **more}
-    for name, values in all_axes.items():
-        if isinstance(values, str):
+    both = set(axes or ()) & set(more)
+    if both:
+        raise ArgumentError(f"{both.pop()}: given twice")
+    all_axes: dict[str, list[Any]] = {}
+    for name, values in {**(axes or {}), **more}.items():
+        if isinstance(values, str) or not hasattr(values, "__iter__"):
             raise ArgumentError(f"{name}: expected a list of values, found {values!r}")
-    configurations = [[("launch", str(file)), *zip(all_axes, map(_axis, values))]
-                      for values in product(*all_axes.values())]
-    return _sweep_table(_core.sweep(configurations, model, list(analyzers), progress))
+        all_axes[name] = list(values)
+    if model and model not in {m["id"] for m in _core.models()}:
+        raise ArgumentError(f"model: expected one of {', '.join(m['id'] for m in _core.models())}, found {model!r}")
+    named_rules(all_axes.get("rule", ()))
+    with _device_names(all_axes.get("device", [])) as files:
+        ids = {name: one.id for name, one in zip(files, all_axes.get("device", [])) if isinstance(one, Device)}
+        if files:
+            all_axes["device"] = files
+        configurations = [[("launch", str(file)), *zip(all_axes, map(_axis, values))]
+                          for values in product(*all_axes.values())]
+        text = _core.sweep(configurations, model, names("analyzers", analyzers), function("progress", progress))
+    return _sweep_table(text, ids)
 
 
 def read_sweep(*files: str | os.PathLike[str]) -> Table:
@@ -236,16 +315,22 @@ def read_sweep(*files: str | os.PathLike[str]) -> Table:
     """
     if not files:
         raise ArgumentError("read_sweep() needs a file")
-    text, note = _core.read_sweep([os.fspath(file) for file in files])
+    text, note = _core.read_sweep([path("file", file) for file in files])
     if note:
         warnings.warn(note, stacklevel=2)
     return _sweep_table(text)
 
 
-def _sweep_table(text: str) -> Table:
+def _sweep_table(text: str, devices: Mapping[str, str] | None = None) -> Table:
+    """`devices`: the id of a device by its file."""
+    found = json.loads(text)["sweep"]
+    settings = {k: [row["settings"].get(k, "") for row in found] for row in found for k in row["settings"]}
+    whole = {k for k, values in settings.items() if all(v.isdecimal() and v.isascii() for v in values)}
     rows = []
-    for row in json.loads(text)["sweep"]:
-        flat = {k: v for k, v in row["settings"].items() if k != "launch"}
+    for row in found:
+        flat = {k: int(v) if k in whole else v for k, v in row["settings"].items() if k != "launch"}
+        if "device" in flat:
+            flat["device"] = (devices or {}).get(flat["device"], flat["device"])
         flat["failure"] = row["failure"]
         flat.update({k: row.get(k) for k in ("kernel", "bound", "occupancy_bound")})
         flat["predicted_by"] = row.get("model")
@@ -285,7 +370,12 @@ class Comparison:
                                 for factor in launch["factors"]])
 
     def __repr__(self) -> str:
-        return f"{self.factors!r}\n\n{self.metrics!r}"
+        parts = [repr(table) for table in (self.factors, self.metrics) if len(table)]
+        return "\n\n".join(parts) or "no differences"
+
+    def _repr_html_(self) -> str:
+        parts = [table._repr_html_() for table in (self.factors, self.metrics) if len(table)]
+        return "".join(parts) or "<p>no differences</p>"
 
 
 def compare(before: Report | str | os.PathLike[str], *others: Report | str | os.PathLike[str]) -> Comparison:
@@ -297,5 +387,6 @@ def compare(before: Report | str | os.PathLike[str], *others: Report | str | os.
         if isinstance(one, Report):
             texts.append((f"{one.name} ({number})", one.to_json()))
         else:
-            texts.append((os.fspath(one), Path(one).read_text(encoding="utf-8")))
+            file = path(f"report {number}", one)
+            texts.append((file, read_text(file)))
     return Comparison(json.loads(_core.compare(texts)))

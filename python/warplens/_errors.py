@@ -50,8 +50,9 @@ class Trap(Error):
     #: The report of the launch, without counts.
     report: Report
 
-    def __init__(self, message: str, kind: str, report: Report) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, kind: str, report: Report,
+                 diagnostics: list[dict[str, Any]] | None = None) -> None:
+        super().__init__(message, diagnostics)
         self.kind = kind
         self.report = report
 

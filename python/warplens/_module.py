@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from warplens import _core
-from warplens._errors import ArgumentError, InputError, Trap
+from warplens._checks import checked, dtype_of, path
+from warplens._errors import ArgumentError, Error, InputError, Trap
 from warplens._report import Report
-from warplens._research import Analyzer, ModelFunction, RuleCounter, RuleFunction, Statistics
+from warplens._research import function_models, predict_with, split_analyzers, split_rules
 
 if TYPE_CHECKING:
     from warplens._streams import PendingReport
@@ -30,10 +31,11 @@ _PLAIN = frozenset(("device", "shared", "cluster", "cooperative", "per_block", "
 class Launcher:
     """A kernel with a grid and a block: call it with the arguments of the kernel."""
 
-    __slots__ = ("_block", "_grid", "_kernel")
+    __slots__ = ("_block", "_grid", "_kernel", "_of")
 
     def __init__(self, kernel: Kernel, grid: Extent, block: Extent) -> None:
         self._kernel = kernel._core
+        self._of = kernel
         self._grid = grid
         self._block = block
 
@@ -69,15 +71,21 @@ class Launcher:
             return _checked(Report(core, messages, errors))
         stream = options.pop("stream", None)
         if stream is not None:
-            pending: PendingReport = stream._submit(lambda: self._launch(arguments, options))
+            from warplens._streams import Stream
+
+            pending: PendingReport = checked("stream", stream, Stream, "a warplens.Stream")._submit(
+                lambda: self._launch(arguments, options))
             return pending
         return self._launch(arguments, options)
 
+    def __repr__(self) -> str:
+        return f"<launch of {self._of.source_name}: grid {self._grid}, block {self._block}>"
+
     def _launch(self, arguments: tuple[Any, ...], options: dict[str, Any]) -> Report:
         options = dict(options)
-        counters = _split_rules(options)
-        watchers = _split_analyzers(options)
-        models = _models(options.pop("models", ()))
+        counters = split_rules(options)
+        watchers = split_analyzers(options)
+        models = function_models(options.pop("models", None))
         if (counters or watchers or models) and options.get("analyze") is False:
             raise ArgumentError("rules, analyzers and models need analyze=True")
         temporary = None
@@ -88,11 +96,11 @@ class Launcher:
         elif trace is False or trace is None:
             options.pop("trace", None)
         else:
-            options["trace"] = os.fspath(trace)
+            options["trace"] = path("trace", trace)
         if counters:
-            options["merged"] = counters
+            options["_merged"] = counters
         if watchers:
-            options["each"] = [w._pass for w in watchers]
+            options["_each"] = [w._pass for w in watchers]
             for watcher in watchers:
                 watcher.begin()
         core, messages, errors = self._kernel.launch(self._grid, self._block, arguments, options)
@@ -101,76 +109,18 @@ class Launcher:
         for counter in counters:
             counter.add_to(core)
         if models:
-            _predict(core, report, models, options.get("device"))
+            predict_with(core, report, models, options.get("device"))
         for watcher in watchers:
-            report.analyses[watcher.name or type(watcher).__name__] = watcher.end()
+            report.analyses[watcher._title()] = watcher.end()
         return report
 
 
 def _checked(report: Report) -> Report:
     trap = report._core.trap
     if trap is not None:
-        kind, text = trap
-        raise Trap(text, kind, report)
+        kind, text, diagnostics = trap
+        raise Trap(text, kind, report, diagnostics)
     return report
-
-
-def _split_rules(options: dict[str, Any]) -> list[RuleCounter]:
-    """Takes the functions out of the rules."""
-    rules = options.pop("rules", ())
-    if isinstance(rules, (str, os.PathLike, RuleFunction, _core.Rule)) or callable(rules):
-        rules = [rules]
-    named: list[Any] = []
-    counters = []
-    for one in rules:
-        if isinstance(one, RuleFunction):
-            counters.append(RuleCounter(one))
-        elif isinstance(one, os.PathLike):
-            named.append(os.fspath(one))
-        elif callable(one):
-            counters.append(RuleCounter(RuleFunction(one, getattr(one, "__name__", "rule"), "global")))
-        else:
-            named.append(one)
-    if named:
-        options["rules"] = named
-    names = [counter._rule.name for counter in counters]
-    for name in names:
-        if names.count(name) > 1:
-            raise ArgumentError(f"two rules are named {name!r}")
-    return counters
-
-
-def _split_analyzers(options: dict[str, Any]) -> list[Analyzer]:
-    """Takes the objects out of the analyzers."""
-    given = options.pop("analyzers", ())
-    if isinstance(given, (str, Analyzer, type)):
-        given = [given]
-    named = [one for one in given if isinstance(one, str)]
-    objects = [one() if isinstance(one, type) else one for one in given if not isinstance(one, str)]
-    for one in objects:
-        if not isinstance(one, Analyzer):
-            raise ArgumentError(f"analyzers: expected a name or a warplens.Analyzer, found {one!r}")
-    if named:
-        options["analyzers"] = named
-    return objects
-
-
-def _models(given: Any) -> list[ModelFunction]:
-    if callable(given):
-        given = [given]
-    return [one if isinstance(one, ModelFunction) else ModelFunction(one, getattr(one, "__name__", "model"))
-            for one in given]
-
-
-def _predict(core: _core.Report, report: Report, models: list[ModelFunction], device: Any) -> None:
-    from warplens._catalogue import Device
-
-    statistics = Statistics(report.to_dict()["launches"][0]["statistics"])
-    of = device if isinstance(device, Device) else Device(device or report.device)
-    for one in models:
-        milliseconds, bound, terms = one.predict(statistics, of)
-        core.add_prediction(one.name, milliseconds, bound, terms)
-    report._parsed = None  # the report has more predictions now
 
 
 class Kernel:
@@ -200,7 +150,8 @@ class Kernel:
 
     def __getitem__(self, extents: tuple[Extent, Extent]) -> Launcher:
         if not isinstance(extents, tuple) or len(extents) != 2:
-            raise ArgumentError(f"expected kernel[grid, block], found kernel[{extents!r}]")
+            raise ArgumentError(f"expected kernel[grid, block], found kernel[{extents!r}]\n"
+                                "  hint: the rest are options: kernel[grid, block](…, shared=…, stream=…)")
         return Launcher(self, *extents)
 
     def __call__(self, *_: Any, **__: Any) -> Any:
@@ -221,23 +172,52 @@ class Module:
         self._found: dict[str, Kernel] = {}
 
     def __getattr__(self, name: str) -> Kernel:
-        if name.startswith("_"):
+        if name.startswith("__") or "_core" not in self.__dict__:  # of Python; a copy that is being made
             raise AttributeError(name)
         try:
             found = self.__dict__[name] = self[name]  # the next time, Python finds it first
         except InputError as error:
             raise AttributeError(str(error)) from None
+        except Error as error:  # notebooks ask for _repr_html_ of a closed module, too
+            if name.startswith("_"):
+                raise AttributeError(str(error)) from None
+            raise
         return found
 
     def __getitem__(self, name: str) -> Kernel:
-        found = self._found.get(name)
+        found = self._found.get(checked("kernel", name, str, "the name of a kernel"))
         if found is None:
-            found = self._found[name] = Kernel(self._core.kernel(name))
+            found = self._found[name] = Kernel(self._find(name))
         return found
 
     def __dir__(self) -> list[str]:
         names = [] if self.closed else [k.source_name for k in self.kernels if k.source_name.isidentifier()]
         return [*super().__dir__(), *names]
+
+    def _find(self, name: str) -> _core.Kernel:
+        try:
+            return self._core.kernel(name)
+        except InputError:
+            instances = [k.source_name for k in self.kernels if k.source_name.startswith(name + "<")]
+            if not instances:
+                raise
+            raise InputError(f"no kernel {name!r}, but instances of this template: {', '.join(instances)}\n"
+                             f"  hint: module[{instances[0]!r}]") from None
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return isinstance(name, str) and self[name] is not None
+        except InputError:
+            return False
+
+    def __iter__(self) -> Iterator[Kernel]:
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self._core.kernel_names())
+
+    def __bool__(self) -> bool:
+        return True
 
     @property
     def kernels(self) -> list[Kernel]:
@@ -255,11 +235,16 @@ class Module:
 
     def variable(self, name: str, dtype: npt.DTypeLike = np.uint8) -> npt.NDArray[Any]:
         """A .global or .const variable as an array of numpy, without a copy: read and write it between launches."""
-        return np.frombuffer(_core.variable_view(self._core, name), dtype=dtype)
+        element = dtype_of(dtype)
+        view = _core.variable_view(self._core, checked("name", name, str, "the name of a variable"))
+        if len(view) % element.itemsize:
+            raise ArgumentError(f"dtype: variable {name!r} has {len(view)} bytes, which are no elements of {element}")
+        return np.frombuffer(view, dtype=element)
 
     def bind(self, name: str, texture: _core.Texture) -> None:
         """Binds a texture, surface or sampler to the variable of that name. Keep the texture while kernels use it."""
-        self._core.bind(name, texture)
+        self._core.bind(checked("name", name, str, "the name of a variable"),
+                        checked("texture", texture, _core.Texture, "a texture, surface or sampler"))
 
     @property
     def closed(self) -> bool:
@@ -288,10 +273,11 @@ def load_all(file: str | os.PathLike[str], *, device: Any = None) -> list[Module
 
     `device`: selects the PTX of a fat binary, and the target for CUDA source; default: the newest.
     """
-    modules, notes = _core.read_code(os.fspath(file), device)
+    name = path("file", file)
+    modules, notes = _core.read_code(name, device)
     for note in notes:
         warnings.warn(note, stacklevel=3)
-    return [_module(_core.Module.load(sources), os.fspath(file)) for sources in modules]
+    return [_module(_core.Module.load(sources), name) for sources in modules]
 
 
 def load(file: str | os.PathLike[str], *, device: Any = None) -> Module:
@@ -304,14 +290,16 @@ def load(file: str | os.PathLike[str], *, device: Any = None) -> Module:
 
 def load_ptx(*texts: str | bytes, name: str = "<ptx>") -> Module:
     """A module from PTX as text; several texts are linked."""
-    sources = [(text.encode() if isinstance(text, str) else text, name if len(texts) == 1 else f"{name} {i}")
+    for text in texts:
+        checked("text", text, (str, bytes), "PTX as str or bytes")
+    sources = [(text.encode(errors="replace") if isinstance(text, str) else text, name if len(texts) == 1 else f"{name} {i}")
                for i, text in enumerate(texts)]
     return _module(_core.Module.load(sources), name)
 
 
 def compile(source: str | os.PathLike[str], *, device: Any = None) -> Module:
-    """Compiles CUDA source with nvcc or clang++, whichever is installed. `source`: a file, or text of several lines."""
-    if isinstance(source, str) and "\n" in source:
+    """Compiles CUDA source with nvcc or clang++, whichever is installed. `source`: a file, or the text."""
+    if isinstance(source, str) and ("\n" in source or "{" in source and not os.path.exists(source)):
         with tempfile.TemporaryDirectory(prefix="warplens-") as folder:
             file = Path(folder) / "kernel.cu"
             file.write_text(source, encoding="utf-8")

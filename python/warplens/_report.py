@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warplens import _core
+from warplens._checks import names, path
+from warplens._errors import InputError
 from warplens._table import Table
 
 if TYPE_CHECKING:
@@ -33,9 +35,12 @@ class Metrics(Mapping[str, "int | float"]):
     def __getitem__(self, name: str) -> int | float:
         if name in self._values:
             return self._values[name]
-        value = self._core.condition(name) if self._core is not None else None
+        text = isinstance(name, str)
+        value = self._core.condition(name) if text and self._core is not None and self._core.analyzed else None
         if value is None:
-            raise KeyError(_core.suggest_metric(name) or f"the launch has no metric {name!r}")
+            if self._core is not None and not self._core.analyzed:
+                raise KeyError("the launch has no metrics: it was not analysed, or it stopped")
+            raise KeyError(text and _core.suggest_metric(name) or f"the launch has no metric {name!r}")
         return value
 
     def __iter__(self) -> Iterator[str]:
@@ -50,6 +55,9 @@ class Metrics(Mapping[str, "int | float"]):
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}  {value}" for name, value in self._values.items())
+
+    def _repr_html_(self) -> str:
+        return self.to_table()._repr_html_()
 
 
 class Prediction:
@@ -86,6 +94,14 @@ class Prediction:
     def __repr__(self) -> str:
         bound = f", limited by {self.bound}" if self.bound else ""
         return f"<{self.model}: {self.milliseconds:.6g} ms{bound}>"
+
+
+class Predictions(dict[str, Prediction]):
+    """Predictions by the name of the model."""
+
+    def __missing__(self, name: object) -> Prediction:
+        raise KeyError(f"no prediction by {name!r}: there are " + (", ".join(self) or "none")
+                       + "; the other models lack parameters of the device or counts of the launch")
 
 
 class Finding:
@@ -154,7 +170,7 @@ class LaunchView:
     @property
     def predictions(self) -> dict[str, Prediction]:
         """What each model predicts, by its name."""
-        return {p["model"]: Prediction(p) for p in self._data["predictions"]}
+        return Predictions((p["model"], Prediction(p)) for p in self._data["predictions"])
 
     @property
     def prediction(self) -> Prediction | None:
@@ -205,6 +221,10 @@ class LaunchView:
             x, y, z = block["block"]
             rows.append({"x": x, "y": y, "z": z, **{k: v for k, v in block.items() if k != "block"}})
         return Table.from_rows(rows, ("x", "y", "z"))
+
+
+    def __repr__(self) -> str:
+        return f"<launch of {self.kernel}: grid {self.grid}, block {self.block}>"
 
 
 class Report(LaunchView):
@@ -280,7 +300,6 @@ class Report(LaunchView):
     @property
     def trace(self) -> Trace:
         """The trace of a launch with ``trace=True`` or ``trace="file.h5"``."""
-        from warplens._errors import InputError
         from warplens._trace import Trace
 
         if self._trace_file is None:
@@ -289,10 +308,11 @@ class Report(LaunchView):
             self._trace = Trace(self._trace_file)
         return self._trace
 
-    def text(self, *details: str, counters: bool = False, columns: int | None = None) -> str:
+    def text(self, *details: str | Sequence[str], counters: bool = False, columns: int | None = None) -> str:
         """The text report; `details`: further sections, as for ``warplens run --details``."""
         width = columns if columns is not None else shutil.get_terminal_size((100, 24)).columns
-        return self._core.text(list(details), counters, max(width, 40))
+        sections = [name for one in details for name in names("details", one)]
+        return self._core.text(sections, bool(counters), max(width, 40))
 
     def to_json(self, *, accesses: bool = False) -> str:
         """The JSON report, as ``warplens run --json`` writes it."""
@@ -302,17 +322,23 @@ class Report(LaunchView):
         """The HTML report: one page without references to others."""
         return self._core.html()
 
-    def save(self, file: str | os.PathLike[str], conditions: Sequence[str] = ()) -> None:
-        """Writes the report; the suffix gives the format: .html, .json, .csv, .sarif, .xml (JUnit) or .txt."""
-        path = Path(file)
-        suffix = path.suffix.lstrip(".")
+    def save(self, file: str | os.PathLike[str], conditions: Sequence[str] | str = ()) -> None:
+        """Writes the report; the suffix gives the format: .html, .json, .csv, .sarif, .xml (JUnit) or .txt.
+
+        `conditions`: for JUnit, such as "sectors_per_request>8".
+        """
+        target = Path(path("file", file))
+        suffix = target.suffix.lstrip(".").lower()
         if suffix == "html":
             text = self.to_html()
         elif suffix == "txt":
             text = self.text()
         else:
-            text = self._core.file("junit" if suffix == "xml" else suffix, list(conditions))
-        path.write_text(text, encoding="utf-8")
+            text = self._core.file("junit" if suffix == "xml" else suffix, names("conditions", conditions))
+        try:
+            target.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot write {str(target)!r}: {error.strerror}") from None
 
     def __repr__(self) -> str:
         if self._core.trap is not None:

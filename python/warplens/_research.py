@@ -6,23 +6,28 @@ Functions get the events of a launch in batches of arrays, so that numpy does th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from warplens import _core
+from warplens._checks import checked
 from warplens._errors import ArgumentError
 
 if TYPE_CHECKING:
     from warplens._catalogue import Device
+    from warplens._report import Report
 
 _SPACES = _core.space_names()
 KINDS = ("load", "store", "atomic", "reduction")
 _COLUMNS = {"block": "<u8", "warp": "<u4", "instruction": "<u4", "line": "<u4", "mask": "<u4", "addresses": "<u8",
             "count": "<u8", "lane_bytes": "<u2", "space": "u1", "kind": "u1", "taken": "<u4", "number": "<u4"}
 _LANES = np.arange(32, dtype=np.uint32)
+#: More than any access has; greater numbers are those that numpy makes of negative ones.
+_MOST = 1 << 32
 
 
 def lanes_of(masks: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -79,6 +84,9 @@ class Batch:
     def __len__(self) -> int:
         return len(self.instruction)
 
+    def __repr__(self) -> str:
+        return f"<Batch of {len(self)} events: {', '.join(self._names)}>"
+
     @property
     def active(self) -> npt.NDArray[np.bool_]:
         """The active lanes, shape (n, 32)."""
@@ -101,6 +109,14 @@ class Batch:
     def where(self, condition: npt.NDArray[np.bool_]) -> Batch:
         """The events for which the condition, shape (n,), is true."""
         return Batch({name: getattr(self, name)[condition] for name in self._names})
+
+
+def _name_of(function: Callable[..., Any], name: str | None) -> str:
+    """The name that the user gave, or that of the function, its class, or the function inside a partial one."""
+    if name is not None:
+        return str(checked("name", name, str, "a text"))
+    inner = getattr(function, "func", function)
+    return str(getattr(inner, "__name__", type(inner).__name__))
 
 
 RuleResult = npt.NDArray[Any] | tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -138,9 +154,13 @@ def rule(function: Callable[[Batch], RuleResult] | None = None, *, name: str | N
     """
     if function is None:
         return lambda f: rule(f, name=name, space=space)
+    if isinstance(function, RuleFunction):
+        function = function.function
+    if not callable(function):
+        raise ArgumentError(f"rule: expected a function, found {function!r}")
     if space not in _SPACES:
         raise ArgumentError(f"no such memory: {space!r}; expected one of {', '.join(_SPACES)}")
-    return RuleFunction(function, name or function.__name__, space)
+    return RuleFunction(function, _name_of(function, name), space)
 
 
 class RuleCounter:
@@ -151,7 +171,10 @@ class RuleCounter:
         self._rows: dict[int, list[int]] = {}  # instruction -> transactions, bytes
 
     def __call__(self, _: str, columns: Mapping[str, Any]) -> None:
-        batch = Batch._of(columns)
+        self.count(Batch._of(columns))
+
+    def count(self, batch: Batch) -> None:
+        """Counts these accesses."""
         chosen = batch.in_space(self._rule.space)
         if not chosen.all():
             batch = batch.where(chosen)
@@ -178,6 +201,8 @@ class RuleCounter:
             raise ArgumentError(f"rule {self._rule.name}: expected integers as {what}, found {array.dtype}")
         if (array < 0).any():
             raise ArgumentError(f"rule {self._rule.name}: found negative {what}")
+        if (array >= _MOST).any():
+            raise ArgumentError(f"rule {self._rule.name}: found {array.max()} {what} of one access")
         return array.astype(np.int64)
 
     def add_to(self, report: _core.Report) -> None:
@@ -227,14 +252,23 @@ class ModelFunction:
         if unknown or "milliseconds" not in result:
             raise ArgumentError(f"model {self.name}: expected milliseconds, or a dictionary with milliseconds, bound "
                                 f"and terms, found {sorted(result)}")
-        milliseconds = float(result["milliseconds"])
+        milliseconds = self._number("milliseconds", result["milliseconds"])
         if not 0 <= milliseconds < float("inf"):
             raise ArgumentError(f"model {self.name}: {milliseconds} milliseconds are no time")
         terms = []
-        for term, value in dict(result.get("terms", {})).items():
-            number, unit = value if isinstance(value, tuple) else (value, "")
-            terms.append((str(term), float(number), str(unit)))
-        return milliseconds, str(result.get("bound", "")), terms
+        for term, value in checked(f"model {self.name}: terms", result.get("terms", {}), Mapping,
+                                   "a dictionary").items():
+            number, unit = value if isinstance(value, tuple) and len(value) == 2 else (value, "")
+            terms.append((str(term), self._number(str(term), number), str(unit)))
+        return milliseconds, str(result.get("bound") or ""), terms
+
+    def _number(self, what: str, value: Any) -> float:
+        try:
+            if isinstance(value, (str, bytes)):
+                raise TypeError
+            return float(value)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"model {self.name}: expected a number as {what}, found {value!r}") from None
 
 
 def model(function: Callable[[Statistics, Device], Any] | None = None, *, name: str | None = None) -> Any:
@@ -249,7 +283,11 @@ def model(function: Callable[[Statistics, Device], Any] | None = None, *, name: 
     """
     if function is None:
         return lambda f: model(f, name=name)
-    return ModelFunction(function, name or function.__name__)
+    if isinstance(function, ModelFunction):
+        function = function.function
+    if not callable(function):
+        raise ArgumentError(f"model: expected a function, found {function!r}")
+    return ModelFunction(function, _name_of(function, name))
 
 
 class Analyzer:
@@ -282,5 +320,96 @@ class Analyzer:
     def end(self) -> Any:
         """Called after the launch; returns the result."""
 
+    def _title(self) -> str:
+        return self.name or type(self).__name__
+
     def _pass(self, kind: str, columns: Mapping[str, Any]) -> None:
         getattr(self, kind)(Batch._of(columns))
+
+
+def _each(what: str, given: Any) -> list[Any]:
+    """Several, or one, or None."""
+    if given is None:
+        return []
+    if isinstance(given, (str, os.PathLike, type, Analyzer, _core.Rule)) or callable(given):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise ArgumentError(f"{what}: expected one or a list, found {given!r}")
+    return list(given)
+
+
+def _unique(what: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"two {what} are named {name!r}")
+
+
+def named_rules(given: Any) -> list[Any]:
+    """Rules that are no functions: names, files, and objects, also of TOML as text."""
+    return [_named_rule(one) for one in _each("rules", given)]
+
+
+def _named_rule(one: Any) -> Any:
+    if isinstance(one, RuleFunction) or (callable(one) and not isinstance(one, _core.Rule)):
+        raise ArgumentError(f"rules: expected names, files or warplens.Rule, found the function {one!r}\n"
+                            "  hint: functions are for launches of a kernel, and for Trace.analyze()")
+    if isinstance(one, str) and "\n" in one:
+        return _core.Rule.parse(one)
+    return os.fspath(one) if isinstance(one, os.PathLike) else one
+
+
+def split_rules(options: dict[str, Any]) -> list[RuleCounter]:
+    """Takes the functions out of the rules."""
+    named: list[Any] = []
+    counters = []
+    for one in _each("rules", options.pop("rules", None)):
+        if callable(one) and not isinstance(one, _core.Rule):
+            counters.append(RuleCounter(one if isinstance(one, RuleFunction) else rule(one)))
+        else:
+            named.append(_named_rule(one))
+    if named:
+        options["rules"] = named
+    _unique("rules", [counter._rule.name for counter in counters])
+    return counters
+
+
+def split_analyzers(options: dict[str, Any]) -> list[Analyzer]:
+    """Takes the objects out of the analyzers."""
+    named: list[str] = []
+    objects: list[Analyzer] = []
+    for one in _each("analyzers", options.pop("analyzers", None)):
+        if isinstance(one, str):
+            named.append(one)
+        elif isinstance(one, Analyzer):
+            objects.append(one)
+        elif isinstance(one, type) and issubclass(one, Analyzer):
+            objects.append(one())
+        else:
+            raise ArgumentError(f"analyzers: expected a name or a warplens.Analyzer, found {one!r}")
+    if named:
+        options["analyzers"] = named
+    _unique("analyzers", [one._title() for one in objects])
+    return objects
+
+
+def function_models(given: Any) -> list[ModelFunction]:
+    """Models that are functions."""
+    models = []
+    for one in _each("models", given):
+        if not callable(one):
+            raise ArgumentError(f"models: expected functions, found {one!r}\n"
+                                "  hint: reports have all built-in models that have parameters for the device")
+        models.append(one if isinstance(one, ModelFunction) else model(one))
+    return models
+
+
+def predict_with(core: _core.Report, report: Report, models: list[ModelFunction], device: Any) -> None:
+    """Adds the predictions of functions to a report."""
+    from warplens._catalogue import Device
+
+    statistics = Statistics(report.to_dict()["launches"][0]["statistics"])
+    of = device if isinstance(device, Device) else Device(device or report.device)
+    for one in models:
+        milliseconds, bound, terms = one.predict(statistics, of)
+        core.add_prediction(one.name, milliseconds, bound, terms)
+    report._parsed = None  # the report has more predictions now

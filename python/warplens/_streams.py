@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from warplens import _core
+from warplens._errors import ClosedError
 
 if TYPE_CHECKING:
     from warplens._report import Report
@@ -23,6 +24,9 @@ class PendingReport:
     def done(self) -> bool:
         """Whether the launch has ended."""
         return self._future.done()
+
+    def __repr__(self) -> str:
+        return f"<pending report, {'done' if self.done() else 'not done'}>"
 
     def result(self, timeout: float | None = None) -> Report:
         """Waits, at most `timeout` seconds, and returns the report or raises what the launch has raised.
@@ -50,9 +54,12 @@ class Stream:
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="warplens-stream")
         self._lock = threading.Lock()
         self._last: PendingReport | None = None
+        self._closed = False
 
     def _submit(self, launch: Callable[[], Report]) -> PendingReport:
         with self._lock:
+            if self._closed:
+                raise ClosedError("the stream is closed")
             self._last = PendingReport(self._executor.submit(launch))
             return self._last
 
@@ -68,8 +75,16 @@ class Stream:
             pass
 
     def close(self) -> None:
-        """Waits for all launches; later ones raise RuntimeError."""
+        """Waits for all launches; later ones raise ClosedError."""
+        with self._lock:
+            self._closed = True
+        self.synchronize()
         self._executor.shutdown(wait=True)
+
+    def __repr__(self) -> str:
+        last = self._last
+        state = "closed" if self._closed else "idle" if last is None or last.done() else "busy"
+        return f"<stream, {state}>"
 
     def __enter__(self) -> Stream:
         return self

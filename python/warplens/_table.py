@@ -3,21 +3,24 @@
 
 from __future__ import annotations
 
+import difflib
 import html
+import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-_SHOWN_ROWS = 20
+SHOWN_ROWS = 20
 _SHOWN_COLUMNS = 12
 
 
 class Table:
     """Rows with named columns. Needs neither pandas nor Arrow.
 
-    ``table["line"]`` is a column as an array of numpy, ``table[3]`` is a row as a dictionary.
+    ``table["line"]`` is a column as an array of numpy, ``table[3]`` is a row as a dictionary. ``table[:3]`` and
+    ``table[table["line"] > 40]`` are tables of some rows, and ``table[["line", "ptx"]]`` is one of some columns.
     Missing numbers are 0 for counts and NaN for ratios.
     """
 
@@ -56,9 +59,19 @@ class Table:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, key: str | int) -> Any:
+    def _column(self, name: Any) -> npt.NDArray[Any]:
+        if name not in self._columns:
+            close = difflib.get_close_matches(str(name), self._columns, 1)
+            raise KeyError(f"no column {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
+        return self._columns[name]
+
+    def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
-            return self._columns[key]
+            return self._column(key)
+        if isinstance(key, (list, tuple)) and key and all(isinstance(name, str) for name in key):
+            return self.select(*key)
+        if not isinstance(key, (int, np.integer)):  # a slice, a mask, numbers of rows
+            return Table({name: values[key] for name, values in self._columns.items()})
         if not -len(self) <= key < len(self):
             raise IndexError(f"row {key} of a table of {len(self)} rows")
         return {name: values[key].item() if values.dtype != object else values[key]
@@ -69,13 +82,19 @@ class Table:
 
     def select(self, *names: str) -> Table:
         """A table of these columns."""
-        return Table({name: self._columns[name] for name in names})
+        return Table({name: self._column(name) for name in names})
 
     def sort(self, name: str, descending: bool = False) -> Table:
         """The rows in the order of a column."""
-        order = np.argsort(self._columns[name], kind="stable")
-        if descending:
-            order = order[::-1]
+        values = self._column(name)
+        if values.dtype == object:  # missing values are last
+            known = [i for i, value in enumerate(values) if value is not None]
+            missing = [i for i, value in enumerate(values) if value is None]
+            plain = values.tolist()
+            known.sort(key=plain.__getitem__, reverse=descending)
+            order = np.array(known + missing, dtype=np.intp)
+        else:
+            order = np.argsort(values, kind="stable")[::-1 if descending else 1]
         return Table({n: values[order] for n, values in self._columns.items()})
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -84,15 +103,11 @@ class Table:
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame."""
-        import pandas  # type: ignore[import]
-
-        return pandas.DataFrame(self._columns)
+        return _package("pandas").DataFrame(self._columns)
 
     def to_arrow(self) -> Any:
         """A pyarrow.Table."""
-        import pyarrow  # type: ignore[import]
-
-        return pyarrow.table({name: values.tolist() if values.dtype == object else values
+        return _package("pyarrow").table({name: values.tolist() if values.dtype == object else values
                               for name, values in self._columns.items()})
 
     def _shown(self, most_rows: int, most_columns: int) -> tuple[list[str], list[list[str]], str]:
@@ -112,14 +127,24 @@ class Table:
         return "\n".join([*lines, f"… {rest}"] if rest else lines)
 
     def __repr__(self) -> str:
-        return self.text(_SHOWN_ROWS, _SHOWN_COLUMNS)
+        return self.text(SHOWN_ROWS, _SHOWN_COLUMNS)
 
     def _repr_html_(self) -> str:
-        names, rows, left = self._shown(_SHOWN_ROWS, _SHOWN_COLUMNS)
+        names, rows, left = self._shown(SHOWN_ROWS, _SHOWN_COLUMNS)
         head = "".join(f"<th>{html.escape(n)}</th>" for n in names)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
         rest = f"<p>… {left}</p>" if left else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+
+def _package(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise ModuleNotFoundError(f"{name} is not installed\n  hint: to_dicts() and table[\"column\"] need no other package",
+                                  name=name) from None
 
 
 def _cell(value: Any) -> str:

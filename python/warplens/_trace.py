@@ -5,16 +5,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from warplens import _core
-from warplens._errors import InputError
+from warplens._checks import integer, path
+from warplens._errors import ArgumentError, InputError
 from warplens._report import Report
-from warplens._research import KINDS, lanes_of
-from warplens._table import Table
+from warplens._research import (KINDS, Analyzer, Batch, RuleCounter, function_models, lanes_of, predict_with,
+                                split_analyzers, split_rules)
+from warplens._table import SHOWN_ROWS, Table
+
+if TYPE_CHECKING:
+    from warplens._module import Kernel
 
 #: As in python/core/traces.cpp.
 ACCESS_DTYPE = np.dtype([("block", "<u8"), ("base", "<u8"), ("stride", "<i8"), ("instruction", "<u4"), ("line", "<u4"),
@@ -25,6 +30,7 @@ CONTROL_DTYPE = np.dtype([("block", "<u8"), ("instruction", "<u4"), ("line", "<u
 SHAPES = ("contiguous", "broadcast", "strided", "irregular")
 _EVERYWHERE = (0, (1 << 64) - 1)
 _ALL_WARPS = (0, (1 << 32) - 1)
+_BATCH = 1 << 14
 
 
 class Accesses:
@@ -49,7 +55,10 @@ class Accesses:
         return len(self.array)
 
     def __getitem__(self, field: str) -> npt.NDArray[Any]:
-        return self.array[field]
+        try:
+            return self.array[field]
+        except ValueError:
+            raise KeyError(f"no field {field!r}; the fields are {', '.join(ACCESS_DTYPE.fields or ())}") from None
 
     @property
     def active(self) -> npt.NDArray[np.bool_]:
@@ -78,8 +87,15 @@ class Accesses:
         """A pandas.DataFrame of to_table()."""
         return self.to_table().to_pandas()
 
+    def _first(self) -> Table:
+        return Accesses(self._trace, self.array[:SHOWN_ROWS], self._query).to_table()
+
     def __repr__(self) -> str:
-        return f"<{len(self)} accesses>\n{self.to_table()!r}"
+        more = "\n…" if len(self) > SHOWN_ROWS else ""
+        return f"<{len(self)} accesses>\n{self._first().text()}{more}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{len(self)} accesses</p>{self._first()._repr_html_()}"
 
 
 class Trace:
@@ -91,25 +107,29 @@ class Trace:
     """
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
-        self._core = _core.Trace(os.fspath(file))
+        self._file = path("file", file)
+        self._core = _core.Trace(self._file)
 
     @property
     def launches(self) -> list[dict[str, Any]]:
         """Kernel, grid, block and device of each launch, and whether it is complete."""
         return self._core.launches()
 
-    def _number(self, launch: int | str) -> int:
+    def _number(self, launch: Any) -> int:
         launches = self.launches
+        if not isinstance(launch, str):
+            launch = getattr(launch, "name", launch)  # of a Kernel
         if isinstance(launch, str):
             for number, one in enumerate(launches):
                 if launch in (one["kernel"], _core.source_name(one["kernel"])):
                     return number
             raise InputError(f"the trace has no launch of a kernel {launch!r}")
-        if not 0 <= launch < len(launches):
-            raise InputError(f"the trace has {len(launches)} launches: launch {launch} does not exist")
-        return launch
+        number = integer("launch", launch, -(1 << 63))
+        if not 0 <= number < len(launches):
+            raise InputError(f"the trace has {len(launches)} launches: launch {number} does not exist")
+        return number
 
-    def _query(self, launch: int | str, line: int | str | Iterable[int] | None, blocks: Sequence[int] | int | None,
+    def _query(self, launch: int | str | Kernel, line: int | str | Iterable[int | str] | None, blocks: Sequence[int] | int | None,
                warps: Sequence[int] | int | None) -> tuple[int, list[int], tuple[int, int], tuple[int, int]]:
         number = self._number(launch)
         lines: list[int] = []
@@ -117,46 +137,83 @@ class Trace:
             lines = sorted({n for n, _, source in self._core.instructions(number) if source == line})
             if not lines:
                 raise InputError(f"no instruction of the kernel is from {line!r}")
-        elif isinstance(line, (int, np.integer)):
-            lines = [int(line)]
+        elif isinstance(line, Iterable):
+            for one in line:
+                lines += self._query(number, one, None, None)[1]
         elif line is not None:
-            lines = [int(n) for n in line]
-        return number, lines, _range(blocks, _EVERYWHERE), _range(warps, _ALL_WARPS)
+            lines = [integer("line", line, 0, _ALL_WARPS[1])]
+        return number, lines, _range("blocks", blocks, _EVERYWHERE), _range("warps", warps, _ALL_WARPS)
 
-    def accesses(self, launch: int | str = 0, line: int | str | Iterable[int] | None = None, *,
+    def accesses(self, launch: int | str | Kernel = 0, line: int | str | Iterable[int | str] | None = None, *,
                  blocks: Sequence[int] | int | None = None, warps: Sequence[int] | int | None = None) -> Accesses:
         """Accesses of a launch, by its number or its kernel.
 
-        `line`: of the PTX, several of them, or a line of the source such as "transpose.cu:9".
-        `blocks`, `warps`: a number, or the first and the last.
+        `line`: of the PTX, a line of the source such as "transpose.cu:9", or several of them.
+        `blocks`, `warps`: a number, the first and the last, or a range.
         """
         query = self._query(launch, line, blocks, warps)
         return Accesses(self, np.frombuffer(self._core.accesses(*query), dtype=ACCESS_DTYPE), query)
 
-    def branches(self, launch: int | str = 0, line: int | str | Iterable[int] | None = None, *,
+    def branches(self, launch: int | str | Kernel = 0, line: int | str | Iterable[int | str] | None = None, *,
                  blocks: Sequence[int] | int | None = None,
                  warps: Sequence[int] | int | None = None) -> npt.NDArray[Any]:
         """Branches as a structured array; value: the mask of the lanes that take it."""
         number, lines, of_blocks, of_warps = self._query(launch, line, blocks, warps)
         return np.frombuffer(self._core.control(number, False, lines, of_blocks, of_warps), dtype=CONTROL_DTYPE)
 
-    def barriers(self, launch: int | str = 0, line: int | str | Iterable[int] | None = None, *,
+    def barriers(self, launch: int | str | Kernel = 0, line: int | str | Iterable[int | str] | None = None, *,
                  blocks: Sequence[int] | int | None = None,
                  warps: Sequence[int] | int | None = None) -> npt.NDArray[Any]:
         """Arrivals at barriers as a structured array; value: the number of the barrier."""
         number, lines, of_blocks, of_warps = self._query(launch, line, blocks, warps)
         return np.frombuffer(self._core.control(number, True, lines, of_blocks, of_warps), dtype=CONTROL_DTYPE)
 
-    def instructions(self, launch: int | str = 0) -> Table:
+    def instructions(self, launch: int | str | Kernel = 0) -> Table:
         """Line of the PTX, text and line of the source of each instruction."""
         rows = self._core.instructions(self._number(launch))
         return Table.from_rows([{"line": n, "ptx": ptx, "source": source or None} for n, ptx, source in rows],
                                ("line", "ptx", "source"))
 
-    def analyze(self, launch: int | str = 0, *, device: Any = None, rules: Sequence[Any] = (),
-                analyzers: Sequence[str] = ()) -> Report:
-        """The report of a launch, from its events; optionally for another device or under further rules."""
-        return Report(self._core.analyze(self._number(launch), device, list(rules), list(analyzers)))
+    def analyze(self, launch: int | str | Kernel = 0, *, device: Any = None, rules: Any = (), analyzers: Any = (),
+                models: Any = ()) -> Report:
+        """The report of a launch, from its events; optionally for another device, or with further rules, analyzers and
+        models, which can be functions and classes as those of a launch."""
+        number = self._number(launch)
+        options = {"rules": rules, "analyzers": analyzers}
+        counters, watchers, functions = split_rules(options), split_analyzers(options), function_models(models)
+        core = self._core.analyze(number, device, options.get("rules", []), list(options.get("analyzers", [])))
+        report = Report(core)
+        if counters or watchers:
+            self._pass_events(number, counters, watchers)
+        for counter in counters:
+            counter.add_to(core)
+        if functions:
+            predict_with(core, report, functions, device)
+        for watcher in watchers:
+            report.analyses[watcher._title()] = watcher.end()
+        return report
+
+    def _pass_events(self, launch: int, counters: list[RuleCounter], watchers: list[Analyzer]) -> None:
+        """Passes the events of a launch to functions, in batches as a launch does."""
+        for watcher in watchers:
+            watcher.begin()
+        accesses = self.accesses(launch)
+        for first in range(0, len(accesses), _BATCH):
+            rows, lanes = accesses.array[first:first + _BATCH], accesses.addresses[first:first + _BATCH]
+            batch = Batch({**{name: rows[name] for name in ("block", "warp", "instruction", "line", "mask", "lane_bytes",
+                                                            "space", "kind")},
+                           "addresses": lanes, "count": np.ones(len(rows), np.uint64)})
+            for counter in counters:
+                counter.count(batch)
+            for watcher in watchers:
+                watcher.accesses(batch)
+        for watcher in watchers:
+            for events, value, see in ((self.branches(launch), "taken", watcher.branches),
+                                       (self.barriers(launch), "number", watcher.barriers)):
+                for first in range(0, len(events), _BATCH):
+                    rows = events[first:first + _BATCH]
+                    see(Batch({**{name: rows[name] for name in ("block", "warp", "instruction", "line", "mask")},
+                               value: rows["value"]}))
 
     @property
     def closed(self) -> bool:
@@ -167,6 +224,17 @@ class Trace:
         """Closes the file; later uses raise ClosedError. Arrays remain valid."""
         self._core.close()
 
+    def __len__(self) -> int:
+        return len(self.launches)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<trace {self._file}, closed>"
+        return f"<trace {self._file}: {', '.join(one['kernel'] for one in self.launches)}>"
+
     def __enter__(self) -> Trace:
         return self
 
@@ -174,10 +242,14 @@ class Trace:
         self.close()
 
 
-def _range(value: Sequence[int] | int | None, otherwise: tuple[int, int]) -> tuple[int, int]:
+def _range(what: str, value: Any, all_of_them: tuple[int, int]) -> tuple[int, int]:
     if value is None:
-        return otherwise
-    if isinstance(value, (int, np.integer)):
-        return int(value), int(value)
-    first, last = value
-    return int(first), int(last)
+        return all_of_them
+    if isinstance(value, range) and value.step == 1 and len(value) > 0:
+        value = (value[0], value[-1])
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        value = (value, value)
+    if len(value) != 2:
+        raise ArgumentError(f"{what}: expected a number, or the first and the last, found {value!r}")
+    first, last = (integer(what, one, *all_of_them) for one in value)
+    return first, last

@@ -69,6 +69,22 @@ def test_tables_become_what_others_want(strided):
     assert repr(strided.lines).splitlines()[0].startswith("line")
 
 
+def test_tables_for_arrow(strided):
+    pytest.importorskip("pyarrow")
+    table = strided.instructions.to_arrow()
+    assert table.num_rows == len(strided.instructions) and table.column("ptx")[0].as_py().startswith("ld.param")
+
+
+def test_tables_without_other_packages(strided, monkeypatch):
+    import sys
+
+    for name, convert in (("pandas", strided.lines.to_pandas), ("pyarrow", strided.lines.to_arrow)):
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(ModuleNotFoundError, match=r"to_dicts\(\)"):
+            convert()
+    assert strided.lines.to_dicts()[0]["line"].startswith("kernels.cu")
+
+
 def test_missing_numbers_of_a_table():
     table = wl.Table.from_rows([{"a": 1, "b": 0.5}, {"c": "x"}])
     assert table["a"].dtype.kind == "i" and list(table["a"]) == [1, 0]
@@ -218,7 +234,7 @@ def test_read_sweep(samples, tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text(line(1, 128, 3) + line(2, 32, 4) + line(2, 32, 5) + line(3, 64, 6)[:-9])
     table = wl.read_sweep(file)
-    assert list(table["block"]) == ["32", "128"]
+    assert list(table["block"]) == [32, 128]
     assert list(table["milliseconds"]) == [5, 3]
     file.write_text(line(1, 128, 3) + line(2, 32, 4).replace("4}", "7}"))
     with pytest.warns(UserWarning, match="1 incomplete line is left out"):
@@ -236,7 +252,7 @@ def test_sweep(samples):
     assert len(table) == 4
     assert list(table["device"]) == ["c1060", "gtx480"] * 2
     assert (table["milliseconds"] > 0).all()
-    assert list(table["block"]) == ["64", "64", "128", "128"]
+    assert list(table["block"]) == [64, 64, 128, 128]
     assert calls[-1] == (4, 4)
     failed = wl.sweep(samples / "transpose", block=["16x16"])
     assert "invalid __shared__ write" in failed[0]["failure"]
@@ -271,3 +287,100 @@ def test_compare(kernels, tmp_path):
     assert list(again.factors["milliseconds"]) == list(comparison.factors["milliseconds"])
     with pytest.raises(wl.ArgumentError, match="two reports"):
         wl.compare(reports[0])
+
+
+def test_parts_of_a_table(strided):
+    table = strided.blocks
+    assert [row["x"] for row in table[1:3]] == [1, 2]
+    assert list(table[table["x"] > 1]["x"]) == [2, 3]
+    assert table[["x", "y"]].columns == ["x", "y"]
+    with pytest.raises(KeyError, match="no column 'z2'; did you mean 'z'"):
+        table["z2"]
+    sparse = wl.Table.from_rows([{"a": "y"}, {"a": None}, {"a": "x"}])
+    assert list(sparse.sort("a")["a"]) == ["x", "y", None]
+    assert list(sparse.sort("a", descending=True)["a"]) == ["y", "x", None]
+
+
+def test_what_is_missing_is_explained(kernels, strided):
+    with pytest.raises(KeyError, match="no prediction by 'critical-path': there are hong-kim, dasgupta"):
+        strided.predictions["critical-path"]
+    with pytest.raises(KeyError, match="not analysed"):
+        kernels.nothing[1, 1](analyze=False).metrics["cta_launched"]
+    with pytest.raises(wl.Trap) as caught:
+        kernels.write_at[1, 1](np.zeros(1, np.float32), 4)
+    first = caught.value.diagnostics[0]
+    assert first["severity"] == "error" and first["line"] > 0 and first["file"].endswith("kernels.ptx")
+
+
+def test_names_that_are_one_or_several(strided, samples, tmp_path):
+    assert strided.text(["memory"]) == strided.text("memory")
+    strided.save(tmp_path / "r.XML", "sectors_per_request>8")
+    assert "<failure" in (tmp_path / "r.XML").read_text()
+    assert wl.run(samples / "saxpy", rules="1.2", analyzers="caches", device=wl.device("c1060")).reports[0].device == "c1060"
+    assert list(wl.sweep(samples / "saxpy", device=[wl.device("c1060"), "gtx480"])["device"]) == ["c1060", "gtx480"]
+    assert strided.trace.analyze(rules="1.2").metrics["rule.1.2.transactions"] > 0
+
+
+@pytest.mark.parametrize("use, pattern", [
+    (lambda r: wl.occupancy("h200", 256.5), "threads: expected an integer"),
+    (lambda r: wl.occupancy_curve("h200", "registers", threads=5000), "threads: expected an integer from 1 to 1024"),
+    (lambda r: wl.occupancy_curve("h200", "shared", registers=-1), "registers: expected an integer from 0"),
+    (lambda r: wl.predict(3, "c1060"), "statistics: expected counts by name"),
+    (lambda r: wl.predict({"blocks": "x"}, "c1060"), "expected a number as 'blocks'"),
+    (lambda r: wl.calibrate("c1060", [3]), "run 0: expected statistics and milliseconds"),
+    (lambda r: wl.sweep("nosuch", block=64), "block: expected a list of values"),
+    (lambda r: wl.sweep("nosuch", {"block": [1]}, block=[1]), "block: given twice"),
+    (lambda r: wl.sweep("nosuch", block=[1], model="x"), "model: expected one of hong-kim"),
+    (lambda r: wl.run("nosuch", 3), "settings: expected a dictionary"),
+    (lambda r: wl.compare(r, 3), "report 1: expected the name of a file"),
+    (lambda r: wl.Device(3), "device: expected the name of a file"),
+    (lambda r: r.trace.accesses(0.5), "launch: expected an integer"),
+    (lambda r: r.trace.accesses(0, -1), "line: expected an integer from 0"),
+    (lambda r: r.trace.accesses(0, blocks=(1, 2, 3)), "blocks: expected a number, or the first and the last"),
+    (lambda r: r.trace.accesses(0, warps=1 << 40), "warps: expected an integer from 0"),
+])
+def test_values_that_do_not_fit(strided, use, pattern):
+    with pytest.raises(wl.ArgumentError, match=pattern):
+        use(strided)
+
+
+def test_files_that_cannot_be_used(strided, tmp_path):
+    for use in (lambda: strided.save("/nosuch/r.html"), lambda: wl.compare(strided, "/nosuch.json")):
+        with pytest.raises(wl.InputError, match="No such file"):
+            use()
+    (tmp_path / "r.json").write_bytes(b"\xff")
+    with pytest.raises(wl.InputError, match="is not a text of UTF-8"):
+        wl.compare(strided, tmp_path / "r.json")
+
+
+def test_devices_are_values():
+    import copy
+    import pickle
+
+    device = wl.device("c1060")
+    assert device == wl.device("c1060") != wl.device("k20") and copy.deepcopy(device) == device
+    assert pickle.loads(pickle.dumps(device)) == device and "multiprocessors" in dir(device)
+
+
+def test_reports_are_statistics_for_models(strided):
+    assert wl.predict(strided, "c1060")["dasgupta"].milliseconds == strided.predictions["dasgupta"].milliseconds
+    assert list(wl.predict(strided, "c1060", wl.model(lambda s, d: s.blocks, name="mine")).items())[0][1].milliseconds == 4
+    both = wl.predict(strided, "c1060", ["dasgupta", lambda s, d: {"milliseconds": 2, "terms": {"a": (1, "b")}}])
+    assert list(both) == ["dasgupta", "<lambda>"] and both["<lambda>"].terms == {"a": 1}
+    device, _ = wl.calibrate("c1060", [(strided, 0.01)])
+    assert device.id == "c1060"
+
+
+def test_texts_of_objects(strided):
+    assert repr(strided.trace).endswith(": _Z7stridedPKfPfi>") and len(strided.trace) == 1
+    assert repr(strided.launches[0]) == "<launch of _Z7stridedPKfPfi: grid (4, 1, 1), block (64, 1, 1)>"
+    assert repr(wl.compare(strided, strided)) == "no differences"
+    assert "<table>" in strided.metrics._repr_html_() and "<table>" in strided.trace.accesses()._repr_html_()
+
+
+def test_a_trace_is_read_by_kernel_lines_and_ranges(kernels, strided):
+    trace = strided.trace
+    load = next(r for r in trace.instructions() if r["ptx"].startswith("ld.global"))
+    assert len(trace.accesses(kernels.strided, [load["source"]], blocks=range(1, 3))) >= 4
+    with pytest.raises(KeyError, match="no field 'x'; the fields are block"):
+        trace.accesses()["x"]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import warplens as wl
+from conftest import SOURCE
 
 RULE = """
 name = "segments-of-256"
@@ -126,6 +127,7 @@ def test_models(kernels):
     assert mine.milliseconds == pytest.approx(report.statistics.instructions / 1.296 * 1e-6, rel=0.02)
     assert mine.bound == "compute" and mine.terms["n"] == report.statistics.instructions and not mine.trusted
     assert report.predictions["constant"].milliseconds == 1.5
+    assert "constant: 1.5 ms, 1.944e+06 shader cycles\n" in report.text("speed-of-light")  # it has no bound
     assert "bandwidth" in report.text("speed-of-light") and '"bandwidth"' in report.to_json()
     assert report.prediction.model != "bandwidth"
 
@@ -217,3 +219,64 @@ def test_distinct():
     active[0, :3] = True
     active[1] = True
     np.testing.assert_array_equal(wl.distinct(values, active), [2, 1])
+
+
+def test_functions_get_the_events_of_a_trace(kernels):
+    class Control(wl.Analyzer):
+        def begin(self):
+            self.seen = [0, 0, 0]
+
+        def accesses(self, batch):
+            self.seen[0] += len(batch)
+
+        def branches(self, batch):
+            self.seen[1] += len(batch.taken)
+
+        def barriers(self, batch):
+            self.seen[2] += len(batch.number)
+
+        def end(self):
+            return self.seen
+
+    launched = kernels.reverse[5, 64](np.zeros(64, np.int32), shared=256, trace=True, rules=[sectors], analyzers=[Control])
+    model = wl.model(lambda s, d: s.blocks, name="mine")
+    again = launched.trace.analyze(rules=[sectors, "1.2"], analyzers=[Control, "caches"], models=[model])
+    assert again.metrics["rule.sectors.transactions"] == launched.metrics["rule.sectors.transactions"]
+    assert again.metrics["rule.1.2.transactions"] > 0
+    assert again.analyses == launched.analyses
+    assert again.predictions["mine"].milliseconds == 5
+
+
+def test_functions_where_they_cannot_be(samples):
+    for use in (lambda: wl.run(samples / "saxpy", rules=[sectors]), lambda: wl.sweep(samples / "saxpy", rule=[sectors])):
+        with pytest.raises(wl.ArgumentError, match="functions are for launches of a kernel, and for Trace.analyze"):
+            use()
+
+
+@pytest.mark.parametrize("make, pattern", [
+    (lambda: wl.rule(3), "rule: expected a function"), (lambda: wl.model("x"), "model: expected a function"),
+    (lambda: wl.rule(len, name=3), "name: expected a text"),
+])
+def test_what_is_no_function(make, pattern):
+    with pytest.raises(wl.ArgumentError, match=pattern):
+        make()
+
+
+def test_more_transactions_than_an_access_has(kernels):
+    with pytest.raises(wl.ArgumentError, match="found 9223372036854775808 transactions of one access"):
+        strided(kernels, 1, rules=[wl.rule(lambda b: np.full(len(b), 1 << 63, np.uint64), name="mine")])
+
+
+def test_rules_of_every_form(kernels):
+    import functools
+
+    def segments(size, batch):
+        return wl.distinct(batch.addresses // size, batch.active)
+
+    class Segments:
+        def __call__(self, batch):
+            return segments(64, batch)
+
+    text = (SOURCE / "rules/coalescing_1.2.toml").read_text().replace('"1.2"', '"text"')
+    report = strided(kernels, 1, rules=[functools.partial(segments, 128), Segments(), wl.rule(sectors), text])
+    assert {f"rule.{n}.transactions" for n in ("segments", "Segments", "sectors", "text")} <= set(report.metrics)
