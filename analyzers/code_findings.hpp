@@ -20,6 +20,11 @@ public:
   [[nodiscard]] std::string sentence(const InstructionRow& row) const;
   /// Lane slots that the remedy saves: sorting by data makes all branches uniform that depend on data.
   [[nodiscard]] double lost_slots(const InstructionRow& row) const;
+  /// Whether the branch checks whether the thread is at a border: of the block, or of what the grid covers.
+  [[nodiscard]] bool is_border(const InstructionRow& row) const {
+    const Cause cause = cause_of(row);
+    return row.of_boxes && (cause == Cause::lane || cause == Cause::lane_one_sided);
+  }
 
 private:
   enum class Cause : std::uint8_t { unknown, loop, data, lane, lane_one_sided };
@@ -29,6 +34,10 @@ private:
 };
 
 /// Barriers, double precision, local memory, constant memory, repeated loads, contended atomics: in this order.
+void find_unneeded_barriers(const Profile& profile, const Code& code, std::vector<Finding>& findings);
+
+void find_contended_atomics(const Profile& profile, const Code& code, std::vector<Finding>& findings);
+
 void find_in_code(const Profile& profile, const DeviceRules& rules, const Code& code, std::vector<Finding>& findings);
 
 } // namespace warplens::analyzers

@@ -313,7 +313,8 @@ void find_conflicts(const InstructionRow& row, const Subject& subject, std::vect
 }
 
 void divergent(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
-  if (row.bounds_check) return;
+  const bool border = subject.divergence.is_border(row);
+  if (row.bounds_check || (border && row.one_sided)) return;
   const auto branches = static_cast<double>(row.metrics.integer(MetricId::branch));
   const auto split = static_cast<double>(row.metrics.integer(MetricId::divergent_branch));
   if (split == 0 || split < kMostDivergent * branches) return;
@@ -325,9 +326,11 @@ void divergent(const InstructionRow& row, const Subject& subject, std::vector<Fi
   finding.remedy = subject.divergence.sentence(row);
   const double lost = subject.divergence.lost_slots(row) / exec::kWarpSize;
   finding.changes.instructions = lost;
-  // Both paths of many branches are short, such as those of the points at the edge of a grid.
-  if (lost < kLeastLost * static_cast<double>(subject.profile.integer(MetricId::warp_instructions)))
+  // Both paths of many branches are short. No other choice of the path helps the points at the edge of a grid.
+  if (lost < kLeastLost * static_cast<double>(subject.profile.integer(MetricId::warp_instructions))) {
+    if (border) return;
     finding.severity = Severity::note;
+  }
   keep(finding, row.metrics, {MetricId::branch, MetricId::divergent_branch});
   findings.push_back(std::move(finding));
 }
@@ -396,7 +399,9 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
   idle_lanes(profile, result);
   in_order_of_excess(divergent);
   std::vector<Finding> others;
+  find_unneeded_barriers(profile, code, others);
   find_in_code(profile, rules, code, others);
+  find_contended_atomics(profile, code, others);
   narrow.find(rules, others);
   find_narrow_accesses(profile, rules, code, others);
   find_in_loops(profile, code, others);
