@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
+#include <utility>
 
 namespace warplens::analyzers {
 
@@ -81,11 +83,11 @@ public:
     if (!data_may_cross())
       return tell_all("no data crosses this barrier: the kernel does not use shared memory, and does not load what it "
                       "stores");
-    const auto only_moves = [](const Instruction& i) { return !(touched_by(i, true) == Touched::all()); };
+    const auto only_moves = [](const Instruction& i) { return is_barrier(i) || !(touched_by(i, true) == Touched::all()); };
     if (std::all_of(all.begin(), all.end(), only_moves) && keeps_to_own_words(profile_, code_) &&
         !loads_what_it_stores(profile_))
-      return tell_all("no data crosses this barrier: each thread loads from shared memory only what it stored itself, "
-                      "and the kernel does not load what it stores to global memory");
+      return tell_together("no data crosses the barriers: each thread loads from shared memory only what it stored "
+                           "itself, and the kernel does not load what it stores to global memory");
     if (std::all_of(all.begin(), all.end(), [&](const Instruction& i) { return is_usual(i); })) one_by_one();
   }
 
@@ -169,6 +171,27 @@ private:
   void tell_all(std::string_view why) {
     for (const InstructionRow& row : profile_.instructions)
       if (is_barrier(function_.instructions[row.instruction]) && executed(row) != 0) tell(row, why);
+  }
+
+  /// One finding: what takes the place of shared memory needs none of the barriers.
+  void tell_together(std::string_view why) {
+    std::vector<Finding> each;
+    std::swap(each, findings_);
+    tell_all(why);
+    std::swap(each, findings_);
+    if (each.empty()) return;
+    const auto most = [](const Finding& a, const Finding& b) { return a.excess < b.excess; };
+    const auto worst = std::max_element(each.begin(), each.end(), most);
+    std::rotate(each.begin(), worst, worst + 1);
+    Finding& all = each.front();
+    for (const Finding& other : std::span(each).subspan(1)) {
+      all.lines.insert(all.lines.end(), other.lines.begin(), other.lines.end());
+      all.excess += other.excess;
+      all.changes.add(other.changes);
+    }
+    std::sort(all.lines.begin(), all.lines.end());
+    all.remedy = all.advice = "remove the barriers, and keep the words in registers if their number allows that";
+    findings_.push_back(std::move(all));
   }
 
   void tell(const InstructionRow& row, std::string_view why) {

@@ -4,6 +4,7 @@
 #include "api/files/csv.hpp"
 #include "api/report/table.hpp"
 #include "api/report/units.hpp"
+#include "api/session/kernel_name.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -146,7 +147,7 @@ std::string sweep_text(std::span<const SweepRow> rows, const Ranking& ranking, c
       const auto* value = api::setting(row.settings, name);
       cells.push_back(value != nullptr ? *value : "");
     }
-    if (std::find(names.begin(), names.end(), "kernel") == names.end()) cells.push_back(row.kernel);
+    if (std::find(names.begin(), names.end(), "kernel") == names.end()) cells.push_back(api::source_name(row.kernel));
     const bool ran = row.grid[0] != 0;
     cells.push_back(ran ? shape(row.grid) : "");
     cells.push_back(shown(kTime, row.number(kTime)));
