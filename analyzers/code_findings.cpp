@@ -54,7 +54,7 @@ DivergenceRemedies::DivergenceRemedies(const Profile& profile, const Code& code)
       cause = Cause::data;
     else if (from.lane)
       cause = one_path_is_empty(flow, row->instruction) ? Cause::lane_one_sided : Cause::lane;
-    others = others || (cause != Cause::data && !row->bounds_check && !(row->one_sided && is_border(*row)));
+    others = others || (cause != Cause::data && !row->bounds_check && !skips_border(*row));
     if (cause == Cause::data) by_data_ += static_cast<double>(row->metrics.integer(MetricId::branch_lost_lane_slots));
   }
   // Where nothing else diverges, these branches also cost the lanes of the functions that they call.

@@ -20,10 +20,14 @@ public:
   [[nodiscard]] std::string sentence(const InstructionRow& row) const;
   /// Lane slots that the remedy saves: sorting by data makes all branches uniform that depend on data.
   [[nodiscard]] double lost_slots(const InstructionRow& row) const;
-  /// Whether the branch checks whether the thread is at a border: of the block, or of what the grid covers.
-  [[nodiscard]] bool is_border(const InstructionRow& row) const {
+  /// Whether the condition depends on the index of the thread, and on no data.
+  [[nodiscard]] bool is_of_index(const InstructionRow& row) const {
     const Cause cause = cause_of(row);
-    return row.of_boxes && (cause == Cause::lane || cause == Cause::lane_one_sided);
+    return cause == Cause::lane || cause == Cause::lane_one_sided;
+  }
+  /// Whether threads at a border, of the block or of what the grid covers, skip something.
+  [[nodiscard]] bool skips_border(const InstructionRow& row) const {
+    return row.of_boxes && row.one_sided && is_of_index(row);
   }
 
 private:

@@ -314,8 +314,7 @@ void find_conflicts(const InstructionRow& row, const Subject& subject, std::vect
 }
 
 void divergent(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
-  const bool border = subject.divergence.is_border(row);
-  if (row.bounds_check || (border && row.one_sided)) return;
+  if (row.bounds_check || subject.divergence.skips_border(row)) return;
   const auto branches = static_cast<double>(row.metrics.integer(MetricId::branch));
   const auto split = static_cast<double>(row.metrics.integer(MetricId::divergent_branch));
   if (split == 0 || split < kMostDivergent * branches) return;
@@ -329,7 +328,7 @@ void divergent(const InstructionRow& row, const Subject& subject, std::vector<Fi
   finding.changes.instructions = lost;
   // Both paths of many branches are short. No other choice of the path helps the points at the edge of a grid.
   if (lost < kLeastLost * static_cast<double>(subject.profile.integer(MetricId::warp_instructions))) {
-    if (border && split < kMostlyWaste * branches) return;
+    if (subject.divergence.is_of_index(row) && split < kMostlyWaste * branches) return;
     finding.severity = Severity::note;
   }
   keep(finding, row.metrics, {MetricId::branch, MetricId::divergent_branch});

@@ -73,7 +73,8 @@ private:
     double faster = speedup(with_block_size(report_, shared_bytes_, full));
     std::uint64_t best = full;
     for (const std::uint64_t size : kBlockSizes) { // as few as one warp hold up the launch of blocks
-      const double tried = size > full ? speedup(with_block_size(report_, shared_bytes_, size)) : 0;
+      if (threads > model::kWarpSize) break;
+      const double tried = speedup(with_block_size(report_, shared_bytes_, size));
       if (tried <= kWorthwhile * faster) continue;
       faster = tried;
       best = size;

@@ -47,6 +47,7 @@ std::vector<Stencil> without_divergence() {
   list.push_back({"inside", shape("1, 48, 1", "32, 8, 1"), kY + "{ s32 = 32 }, " + kHeight});
   for (const char* kernel : {"edges_load", "loop_loads"})
     list.push_back({kernel, shape("31, 23, 1", "16, 16, 1"), kY + kWidth});
+  list.push_back({"lanes_take_turns", shape("32, 24, 1", "16, 16, 1"), kY + kBoth});
   list.push_back({"overlap_16", shape("36, 27, 1", "16, 16, 1"), kY + kWidth});
   list.push_back({"overlap_18", shape("31, 23, 1", "18, 18, 1"), kY + kWidth});
   for (const auto& [grid, block] :
