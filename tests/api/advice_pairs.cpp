@@ -225,9 +225,9 @@ std::vector<AdvicePair> pairs_not_asked() {
                   "in shared memory", kSpeechBuffers,
                   launch("count_in_global", strided, {"bytes", "y", static_cast<int>(kCount)}),
                   launch("count_in_shared", strided, {"bytes", "y", static_cast<int>(kCount)})});
-  list.push_back({"BlockSize", "tests/data/advice/speech.ptx", "h200", "", "64 threads instead of 8", kSpeechBuffers,
-                  launch("norms", {{131072, 1, 1}, {8, 1, 1}}, {"x", "y"}),
-                  launch("norms", {{16384, 1, 1}, {64, 1, 1}}, {"x", "y"})});
+  list.push_back({"BlockSize", "tests/data/advice/speech.ptx", "h200", "", "512 threads instead of 8", kSpeechBuffers,
+                  launch("polynomial_float", {{131072, 1, 1}, {8, 1, 1}}, {"x", "y"}),
+                  launch("polynomial_float", {{2048, 1, 1}, {512, 1, 1}}, {"x", "y"})});
   const PairArgument shift = 3, n = 1 << 24;
   list.push_back({"NarrowAccesses", "samples/caesar/caesar.ptx", "h200", "out[i] = in[i] + shift",
                   "4 elements in each thread", kText,
