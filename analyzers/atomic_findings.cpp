@@ -17,7 +17,8 @@ using ir::Instruction;
 
 // A warp combines 32 values in five steps, each a shuffle and an operation; then one lane is chosen.
 constexpr double kCombineInstructions = 12;
-// For each word of a block's copy: an index, a comparison and a store before, and these with a load and an atomic after.
+// For each word of a block's copy: an index, a comparison and a store before, and these with a load and an atomic
+// after.
 constexpr double kCopyInstructions = 10;
 // What a block has without asking for more.
 constexpr std::uint64_t kSharedBytes = 48 << 10;

@@ -83,7 +83,9 @@ public:
     if (!data_may_cross())
       return tell_all("no data crosses this barrier: the kernel does not use shared memory, and does not load what it "
                       "stores");
-    const auto only_moves = [](const Instruction& i) { return is_barrier(i) || !(touched_by(i, true) == Touched::all()); };
+    const auto only_moves = [](const Instruction& i) {
+      return is_barrier(i) || !(touched_by(i, true) == Touched::all());
+    };
     if (std::all_of(all.begin(), all.end(), only_moves) && keeps_to_own_words(profile_, code_) &&
         !loads_what_it_stores(profile_))
       return tell_together("no data crosses the barriers: each thread loads from shared memory only what it stored "

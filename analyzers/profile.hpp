@@ -41,7 +41,7 @@ struct InstructionRow {
   bool bounds_check = false;
   bool one_sided = false; ///< of a divergent branch: one of its paths does nothing
   bool of_boxes = false;  ///< of a divergent branch: boxes of threads take one of its paths, wherever it diverges
-  RuleCounts counts;                    ///< under the rules of the device
+  RuleCounts counts;      ///< under the rules of the device
   std::vector<RecordedAccess> recorded; ///< a few of its accesses
 };
 

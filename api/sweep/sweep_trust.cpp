@@ -98,9 +98,9 @@ std::optional<SweepNote> note_on_models(std::span<const SweepRow* const> rows) {
   for (const SweepRow* row : rows)
     if (has_time(*row)) models.insert(row->model);
   if (models.size() < 2) return std::nullopt;
-  return SweepNote{fmt::format("the times are by different models ({}), and may differ because of that",
-                               fmt::join(models, ", ")),
-                   true};
+  return SweepNote{
+      fmt::format("the times are by different models ({}), and may differ because of that", fmt::join(models, ", ")),
+      true};
 }
 
 std::vector<SweepNote> other_opinions(std::span<const SweepRow> rows, double percent) {

@@ -10,8 +10,8 @@ namespace advice_barriers_test {
 
 TEST(AdviceBarriers, AreSilentWhereDataCrosses) {
   const std::string line = "grid = [64, 1, 1]\nblock = [256, 1, 1]", xy = "{ buffer = \"x\" }, { buffer = \"y\" }";
-  const std::string buffers = buffer("x", "f32", 64 * 256, kIota) + buffer("y", "f32", 64 * 256, kZeros) +
-                              buffer("tickets", "u32", 1, kZeros);
+  const std::string buffers =
+      buffer("x", "f32", 64 * 256, kIota) + buffer("y", "f32", 64 * 256, kZeros) + buffer("tickets", "u32", 1, kZeros);
   for (const char* kernel :
        {"needed_before_stores", "needed_for_second_store", "needed_for_ticket", "needed_in_tree", "one_barrier"}) {
     const bool ticket = std::string_view(kernel) == "needed_for_ticket";

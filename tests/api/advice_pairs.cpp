@@ -221,8 +221,8 @@ std::vector<AdvicePair> pairs_not_asked() {
   without_barrier("// finds UnneededBarrier before another", "two_barriers", "one_barrier");
   without_barrier("// finds UnneededBarrier at the end", "barrier_at_the_end", "no_barrier_at_the_end");
   without_barrier("// finds UnneededBarrier between own words", "own_columns_wait", "own_columns");
-  list.push_back({"ContendedAtomics", "tests/data/advice/histogram.ptx", "h200", "// finds ContendedAtomics of all blocks",
-                  "in shared memory", kSpeechBuffers,
+  list.push_back({"ContendedAtomics", "tests/data/advice/histogram.ptx", "h200",
+                  "// finds ContendedAtomics of all blocks", "in shared memory", kSpeechBuffers,
                   launch("count_in_global", strided, {"bytes", "y", static_cast<int>(kCount)}),
                   launch("count_in_shared", strided, {"bytes", "y", static_cast<int>(kCount)})});
   list.push_back({"BlockSize", "tests/data/advice/speech.ptx", "h200", "", "512 threads instead of 8", kSpeechBuffers,

@@ -15,19 +15,17 @@ struct Stencil {
   std::string kernel, shape, more; ///< `more`: arguments after the two arrays
 };
 
-std::string shape(const char* grid, const char* block) {
-  return fmt::format("grid = [{}]\nblock = [{}]", grid, block);
-}
+std::string shape(const char* grid, const char* block) { return fmt::format("grid = [{}]\nblock = [{}]", grid, block); }
 
 const std::string kWidth = "{ s32 = 512 }", kHeight = "{ s32 = 384 }", kBoth = kWidth + ", " + kHeight;
 
 LaunchReport run_stencil(const Stencil& s) {
   const std::string arguments = fmt::format("arg = [{{ buffer = \"x\" }}, {}]", s.more);
-  LaunchReport report = run("module = \"tests/data/advice/stencils.ptx\"\ndevice = \"h200\"\n" +
-                            launch_of(s.kernel, s.shape, arguments) + buffer("x", "f32", 1 << 18, kIota) +
-                            buffer("y", "f32", 1 << 18, kZeros) +
-                            buffer("flags", "s32", 1 << 18, "random = [0, 255]\nseed = 1"))
-                            .at(0);
+  LaunchReport report =
+      run("module = \"tests/data/advice/stencils.ptx\"\ndevice = \"h200\"\n" + launch_of(s.kernel, s.shape, arguments) +
+          buffer("x", "f32", 1 << 18, kIota) + buffer("y", "f32", 1 << 18, kZeros) +
+          buffer("flags", "s32", 1 << 18, "random = [0, 255]\nseed = 1"))
+          .at(0);
   EXPECT_FALSE(report.trap) << s.kernel << ": " << report.trap->message;
   return report;
 }
@@ -37,9 +35,12 @@ const std::string kY = "{ buffer = \"y\" }, ", kFlags = "{ buffer = \"flags\" },
 std::vector<Stencil> without_divergence() {
   std::vector<Stencil> list;
   // Blocks whose rows are longer than a warp, as long, shorter, and at odds with it.
-  for (const auto& [grid, block] :
-       {std::pair("8, 96, 1", "64, 4, 1"), {"16, 48, 1", "32, 8, 1"}, {"32, 24, 1", "16, 16, 1"},
-        {"64, 48, 1", "8, 8, 1"}, {"22, 16, 1", "24, 24, 1"}, {"29, 22, 1", "18, 18, 1"}})
+  for (const auto& [grid, block] : {std::pair("8, 96, 1", "64, 4, 1"),
+                                    {"16, 48, 1", "32, 8, 1"},
+                                    {"32, 24, 1", "16, 16, 1"},
+                                    {"64, 48, 1", "8, 8, 1"},
+                                    {"22, 16, 1", "24, 24, 1"},
+                                    {"29, 22, 1", "18, 18, 1"}})
     list.push_back({"inside", shape(grid, block), kY + kBoth});
   for (const auto& [grid, block] : {std::pair("16, 48, 1", "32, 8, 1"), {"32, 24, 1", "16, 16, 1"}})
     for (const char* kernel : {"neighbours", "border_rule"}) list.push_back({kernel, shape(grid, block), kY + kBoth});
@@ -60,8 +61,9 @@ TEST(AdviceStencils, BordersAndHalosAreNoDivergence) {
   for (const Stencil& stencil : without_divergence()) {
     const LaunchReport report = run_stencil(stencil);
     for (const analyzers::Finding& f : report.findings)
-      EXPECT_FALSE(f.rule == "ThreadDivergence")
-          << stencil.kernel << "\n" << stencil.shape << "\n" << list_of(report.findings);
+      EXPECT_FALSE(f.rule == "ThreadDivergence") << stencil.kernel << "\n"
+                                                 << stencil.shape << "\n"
+                                                 << list_of(report.findings);
   }
 }
 
