@@ -228,6 +228,10 @@ std::vector<AdvicePair> pairs_not_asked() {
   list.push_back({"BlockSize", "tests/data/advice/speech.ptx", "h200", "", "512 threads instead of 8", kSpeechBuffers,
                   launch("polynomial_float", {{131072, 1, 1}, {8, 1, 1}}, {"x", "y"}),
                   launch("polynomial_float", {{2048, 1, 1}, {512, 1, 1}}, {"x", "y"})});
+  list.push_back({"UncoalescedGlobalAccess", "tests/data/advice/transposes.ptx", "h200",
+                  "// finds rows that are staged", "shared memory", kSpeechBuffers,
+                  launch("rows_to_columns", {{32, 32, 1}, {32, 16, 1}}, {"x", "y", 1024}),
+                  launch("staged_rows", {{32, 32, 1}, {32, 16, 1}}, {"x", "y", 1024})});
   const PairArgument shift = 3, n = 1 << 24;
   list.push_back({"NarrowAccesses", "samples/caesar/caesar.ptx", "h200", "out[i] = in[i] + shift",
                   "4 elements in each thread", kText,
