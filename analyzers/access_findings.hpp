@@ -37,6 +37,9 @@ void find_narrow_accesses(const Profile& profile, const DeviceRules& rules, cons
 void find_in_loops(const Profile& profile, const Code& code, std::vector<Finding>& findings);
 
 /// Words of shared memory that do not leave their warp.
+/// Whether each recorded load of shared memory reads what its own thread stored.
+bool keeps_to_own_words(const Profile& profile, const Code& code);
+
 void find_sharing(const Profile& profile, const Code& code, std::vector<Finding>& findings);
 
 /// Words of global memory that many threads of a block load.

@@ -171,8 +171,8 @@ constexpr Events products() { return {.product = true}; }
 class CombinedShard final : public exec::Shard {
 public:
   CombinedShard(std::size_t rows, const CountedRules& rules, const CompiledAtomics& compiled, std::uint32_t warps,
-                std::unique_ptr<Streams::Shard> recorder, std::unique_ptr<RecordedAccesses::Shard> few,
-                std::unique_ptr<BlockCounts::Shard> of_blocks)
+                const LaneBoxes* boxes, std::unique_ptr<Streams::Shard> recorder,
+                std::unique_ptr<RecordedAccesses::Shard> few, std::unique_ptr<BlockCounts::Shard> of_blocks)
       : one_by_one(std::max(rules.global_period(), rules.shared_period()) > exec::kAlignmentPeriod)
 #define WATCHER(name, Class, made_of, shard_of, events) , name shard_of
 #include "analyzers/analyzers.def"
@@ -318,7 +318,8 @@ Analysis::~Analysis() = default;
 
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
   return std::make_unique<CombinedShard>(function_.instructions.size() + 1, parts_->rules, parts_->atomics, warps_,
-                                         parts_->streams->make_shard(), parts_->recorded.make_shard(),
+                                         &parts_->divergence.boxes(), parts_->streams->make_shard(),
+                                         parts_->recorded.make_shard(),
                                          parts_->blocks ? parts_->blocks->make_shard() : nullptr);
 }
 

@@ -18,9 +18,6 @@ namespace {
 
 using ir::Instruction;
 
-// A warp combines 32 values in five steps, each a shuffle and an operation; then one lane is chosen.
-constexpr double kCombineInstructions = 12;
-
 bool is_loop(const ir::ControlFlow& flow, std::uint32_t instruction) {
   const std::uint32_t block = flow.block_of[instruction];
   const std::vector<std::uint32_t>& next = flow.blocks[block].successors;
@@ -57,7 +54,7 @@ DivergenceRemedies::DivergenceRemedies(const Profile& profile, const Code& code)
       cause = Cause::data;
     else if (from.lane)
       cause = one_path_is_empty(flow, row->instruction) ? Cause::lane_one_sided : Cause::lane;
-    others = others || (cause != Cause::data && !row->bounds_check);
+    others = others || (cause != Cause::data && !row->bounds_check && !skips_border(*row));
     if (cause == Cause::data) by_data_ += static_cast<double>(row->metrics.integer(MetricId::branch_lost_lane_slots));
   }
   // Where nothing else diverges, these branches also cost the lanes of the functions that they call.
@@ -98,49 +95,15 @@ public:
       : profile_(profile), code_(code), findings_(findings) {}
 
   void find() {
-    barriers();
     doubles();
     local_memory();
     constant_memory();
     loaded_again();
-    contended_atomics();
   }
 
 private:
   [[nodiscard]] const Instruction& of(const InstructionRow& row) const {
     return code_.function->instructions[row.instruction];
-  }
-
-  /// Whether the threads of a block may exchange data: through shared memory, or because the kernel loads from where it
-  /// stores.
-  [[nodiscard]] bool data_may_cross() const {
-    for (const Instruction& i : code_.function->instructions) {
-      const std::string_view head = i.head();
-      if (has_part(i, "shared") || head == "call" || head == "cp" || head == "atom" || head == "red" ||
-          head == "fence" || head == "membar" || has_part(i, "volatile"))
-        return true;
-    }
-    return loads_what_it_stores(profile_);
-  }
-
-  void barriers() {
-    const auto is_barrier = [&](const InstructionRow& row) {
-      return of(row).instruction_class == isa::InstructionClass::barrier && has_part(of(row), "sync");
-    };
-    if (std::none_of(profile_.instructions.begin(), profile_.instructions.end(), is_barrier) || data_may_cross())
-      return;
-    for (const InstructionRow& row : profile_.instructions) {
-      if (!is_barrier(row) || executed(row) == 0) continue;
-      Finding finding = at_row(row, names::kUnneededBarrier, Severity::warning);
-      finding.message = "no data crosses this barrier: the kernel does not use shared memory, and does not load what "
-                        "it stores";
-      finding.remedy = finding.advice = "remove the barrier";
-      finding.excess = executed(row);
-      finding.unit = "barriers";
-      finding.changes.barriers = executed(row);
-      keep_evidence(finding, row, {MetricId::warp_instructions});
-      findings_.push_back(std::move(finding));
-    }
   }
 
   void doubles() {
@@ -259,32 +222,6 @@ private:
     finding.changes.instructions = executed(row);
     keep_evidence(finding, row, {MetricId::global_requests_ld, MetricId::global_sectors});
     findings_.push_back(std::move(finding));
-  }
-
-  /// Of one address for all lanes. ptxas combines the lanes of integer additions without a result itself.
-  void contended_atomics() {
-    for (const InstructionRow& row : profile_.instructions) {
-      const Instruction& i = of(row);
-      const bool atomic = row.counts.of_global(exec::AccessKind::atomic).requests != 0;
-      if (!atomic && row.counts.of_global(exec::AccessKind::reduction).requests == 0) continue;
-      if (!row.pattern.ends_with("broadcast")) continue;
-      const bool integer_add = has_part(i, "add") && !has_part(i, "f32") && !has_part(i, "f64");
-      if (integer_add && !atomic) continue;
-      Finding finding = at_row(row, names::kContendedAtomics, Severity::warning);
-      finding.message = "the threads of a warp update the same word, one after the other";
-      finding.remedy = "combine the values of the warp with shuffles or __reduce_add_sync, and let one thread of it do "
-                       "the atomic";
-      finding.advice = "combine the values of the warp or the block first, or give each block its own copy and combine "
-                       "the copies at the end";
-      finding.excess = static_cast<double>(row.metrics.integer(MetricId::thread_instructions_on)) - executed(row);
-      finding.unit = "atomics";
-      const auto sectors = static_cast<double>(row.metrics.integer(MetricId::global_sectors_atom) +
-                                               row.metrics.integer(MetricId::global_sectors_red));
-      if (sectors > executed(row)) finding.changes.accesses.push_back({row.instruction, executed(row) / sectors});
-      finding.changes.instructions = -kCombineInstructions * executed(row);
-      keep_evidence(finding, row, {MetricId::global_requests_atom, MetricId::global_requests_red});
-      findings_.push_back(std::move(finding));
-    }
   }
 
   const Profile& profile_;

@@ -15,6 +15,7 @@ void BranchRow::add(const BranchRow& other) {
   taken_lanes += other.taken_lanes;
   lost_slots += other.lost_slots;
   at_a_bound += other.at_a_bound;
+  irregular = irregular || other.irregular;
   one_sided = one_sided || other.one_sided;
   loops = loops || other.loops;
 }
@@ -34,8 +35,11 @@ void BranchShard::branch(const exec::Branch& branch) {
   const auto active = static_cast<std::uint32_t>(std::popcount(branch.active));
   row.executed += branch.count;
   if (taken != 0 && taken != branch.active) {
+    const exec::Mask others = branch.active & ~taken;
+    const bool bound = apart(taken, others);
     row.divergent += branch.count;
-    row.at_a_bound += apart(taken, branch.active & ~taken) ? branch.count : 0;
+    row.at_a_bound += bound ? branch.count : 0;
+    if (!row.irregular && !bound) row.irregular = !is_box(taken, branch.active) && !is_box(others, branch.active);
   }
   row.active_lanes += branch.count * active;
   row.taken_lanes += branch.count * static_cast<std::uint32_t>(std::popcount(taken));
@@ -136,9 +140,13 @@ void add_branches(Metrics& metrics, const BranchRow& row) {
 
 void Divergence::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   add_branches(launch, add_rows(rows_, rows, add_branches));
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    rows[i].bounds_check = rows_[i].one_sided && rows_[i].divergent != 0 && rows_[i].at_a_bound == rows_[i].divergent &&
-                           !(rows_[i].loops && 2 * rows_[i].divergent > rows_[i].executed);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const BranchRow& row = rows_[i];
+    const bool turns = row.loops && 2 * row.divergent > row.executed;
+    rows[i].one_sided = row.one_sided && row.divergent != 0 && !turns;
+    rows[i].bounds_check = rows[i].one_sided && row.at_a_bound == row.divergent;
+    rows[i].of_boxes = row.divergent != 0 && !row.irregular && !turns;
+  }
   for (std::size_t lanes = 1; lanes < active_.size(); ++lanes)
     if (active_[lanes]) launch.add({MetricId::branches_with_active_lanes, lanes}, active_[lanes]);
 }

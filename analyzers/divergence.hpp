@@ -9,6 +9,7 @@
 #pragma once
 
 #include "analyzers/analyzer.hpp"
+#include "analyzers/lane_boxes.hpp"
 
 #include <array>
 
@@ -22,6 +23,7 @@ struct BranchRow {
   std::uint64_t taken_lanes = 0;
   std::uint64_t lost_slots = 0; ///< inactive lanes of the instructions charged to it
   std::uint64_t at_a_bound = 0; ///< of the divergent ones: all lanes that take it are above, or below, all others
+  bool irregular = false;       ///< once, neither the lanes that take it nor the others were a box of threads
   bool loops = false;           ///< one of its paths leads back
   bool one_sided = false;       ///< one of its paths leads to the point of reconvergence, or out of the kernel, at once
   void add(const BranchRow& other);
@@ -30,7 +32,8 @@ struct BranchRow {
 
 class BranchShard final : public RowShard<BranchRow> {
 public:
-  using RowShard::RowShard;
+  /// Without `boxes`, all divergent branches are irregular.
+  explicit BranchShard(std::size_t rows, const LaneBoxes* boxes = nullptr) : RowShard(rows), boxes_(boxes) {}
   void branch(const exec::Branch& branch) override;
   void fields(Archive& a) override { a(rows_, active_); }
 
@@ -38,14 +41,19 @@ public:
   [[nodiscard]] const ActiveLanes& active() const { return active_; }
 
 private:
+  [[nodiscard]] bool is_box(exec::Mask part, exec::Mask all) const {
+    return boxes_ != nullptr && boxes_->is_box(part, all);
+  }
   ActiveLanes active_{};
+  const LaneBoxes* boxes_;
 };
 
 class Divergence final : public RowAnalyzer<BranchShard> {
 public:
   static constexpr AnalyzerInfo kInfo = {"divergence", "Divergence", "executed branches and divergent branches"};
-  explicit Divergence(const ir::Function& function)
-      : RowAnalyzer(kInfo, function.instructions.size()), function_(function) {}
+  explicit Divergence(const ir::Function& function, const exec::LaunchShape& shape = {})
+      : RowAnalyzer(kInfo, function.instructions.size()), function_(function), boxes_(shape) {}
+  [[nodiscard]] const LaneBoxes& boxes() const { return boxes_; }
 
   void absorb(exec::Shard& shard) override;
   void conclude(const std::vector<exec::InstructionCount>& counts) override;
@@ -53,6 +61,7 @@ public:
 
 private:
   const ir::Function& function_;
+  LaneBoxes boxes_;
   BranchShard::ActiveLanes active_{};
 };
 

@@ -64,7 +64,8 @@ FindingKind unneeded_barrier() {
   return {names::kUnneededBarrier,
           "Threads wait for each other at a barrier, but exchange no data.",
           "a kernel with barriers has no shared memory, no atomics and no fences, and loads nothing from where it "
-          "stores",
+          "stores; or each thread loads from shared memory only what it stored; or between a barrier and those before "
+          "and after it, no thread accesses what another one changes",
           warning(),
           {"remove the barrier"},
           "findings.md#unneededbarrier"};
@@ -112,10 +113,12 @@ FindingKind repeated_load() {
 
 FindingKind contended() {
   return {names::kContendedAtomics,
-          "The threads of a warp update the same word of global memory, one after the other.",
+          "The threads of a warp, or all blocks, update the same words of global memory, one after the other.",
           "all threads of most warps access one address, and the compiler does not combine them: it combines integer "
-          "additions whose result is not used",
-          warning(),
+          "additions whose result is not used; or the first and the last block update the same words, which fit into "
+          "shared memory, at least four times each, where the model to trust predicts that copies in shared memory "
+          "save at least 5 %",
+          warning(" for the threads of a warp"),
           {"combine the values of the warp first, and let one thread do the atomic",
            "give each block its own copy, and combine the copies at the end"},
           "findings.md#contendedatomics"};

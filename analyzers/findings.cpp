@@ -4,6 +4,7 @@
 #include "analyzers/access_findings.hpp"
 #include "analyzers/code_findings.hpp"
 #include "analyzers/finding_kinds.hpp"
+#include "analyzers/finding_parts.hpp"
 #include "analyzers/remedies.hpp"
 #include "emulator/base/checked.hpp"
 
@@ -313,7 +314,7 @@ void find_conflicts(const InstructionRow& row, const Subject& subject, std::vect
 }
 
 void divergent(const InstructionRow& row, const Subject& subject, std::vector<Finding>& findings) {
-  if (row.bounds_check) return;
+  if (row.bounds_check || subject.divergence.skips_border(row)) return;
   const auto branches = static_cast<double>(row.metrics.integer(MetricId::branch));
   const auto split = static_cast<double>(row.metrics.integer(MetricId::divergent_branch));
   if (split == 0 || split < kMostDivergent * branches) return;
@@ -325,20 +326,36 @@ void divergent(const InstructionRow& row, const Subject& subject, std::vector<Fi
   finding.remedy = subject.divergence.sentence(row);
   const double lost = subject.divergence.lost_slots(row) / exec::kWarpSize;
   finding.changes.instructions = lost;
-  // Both paths of many branches are short, such as those of the points at the edge of a grid.
-  if (lost < kLeastLost * static_cast<double>(subject.profile.integer(MetricId::warp_instructions)))
+  // Both paths of many branches are short. No other choice of the path helps the points at the edge of a grid.
+  if (lost < kLeastLost * static_cast<double>(subject.profile.integer(MetricId::warp_instructions))) {
+    if (subject.divergence.is_of_index(row) && split < kMostlyWaste * branches) return;
     finding.severity = Severity::note;
+  }
   keep(finding, row.metrics, {MetricId::branch, MetricId::divergent_branch});
   findings.push_back(std::move(finding));
 }
 
+/// Lanes of an average warp that have a thread: all that enter the kernel.
+double lanes_with_threads(const Profile& profile) {
+  double most = 0;
+  for (const InstructionRow& row : profile.instructions)
+    if (const auto warps = executed(row); warps > 0)
+      most = std::max(most, static_cast<double>(row.metrics.integer(MetricId::thread_instructions)) / warps);
+  return most > 0 ? most : exec::kWarpSize;
+}
+
+/// What blocks lack threads for is another finding: BlockSize.
 void idle_lanes(const Profile& profile, std::vector<Finding>& findings) {
   const Metric* lanes = profile.metrics.find(MetricId::lanes_on);
-  if (!lanes || lanes->number() >= kFewestLanes) return;
+  const double all = lanes_with_threads(profile);
+  if (!lanes || lanes->number() * exec::kWarpSize >= kFewestLanes * all) return;
   Finding finding;
   finding.rule = names::kThreadDivergence;
-  finding.severity = lanes->number() < 32 * kMostlyWaste ? Severity::warning : Severity::note;
-  finding.message = fmt::format("{:.4g} of 32 lanes execute an average instruction", lanes->number());
+  finding.severity = lanes->number() < all * kMostlyWaste ? Severity::warning : Severity::note;
+  finding.message = all < exec::kWarpSize
+                        ? fmt::format("{:.4g} of the {:.4g} lanes that have a thread execute an average instruction",
+                                      lanes->number(), all)
+                        : fmt::format("{:.4g} of 32 lanes execute an average instruction", lanes->number());
   finding.advice = "check the divergent branches, loops with different trip counts, and block sizes that are not a "
                    "multiple of 32 threads";
   finding.excess = static_cast<double>(profile.integer(MetricId::lost_lane_slots));
@@ -396,7 +413,9 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
   idle_lanes(profile, result);
   in_order_of_excess(divergent);
   std::vector<Finding> others;
+  find_unneeded_barriers(profile, code, others);
   find_in_code(profile, rules, code, others);
+  find_contended_atomics(profile, code, others);
   narrow.find(rules, others);
   find_narrow_accesses(profile, rules, code, others);
   find_in_loops(profile, code, others);

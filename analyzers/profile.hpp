@@ -39,7 +39,9 @@ struct InstructionRow {
   /// Of a branch: it diverges only where lanes above or below a bound skip something; no two paths run one after the
   /// other.
   bool bounds_check = false;
-  RuleCounts counts;                    ///< under the rules of the device
+  bool one_sided = false; ///< of a divergent branch: one of its paths does nothing
+  bool of_boxes = false;  ///< of a divergent branch: boxes of threads take one of its paths, wherever it diverges
+  RuleCounts counts;      ///< under the rules of the device
   std::vector<RecordedAccess> recorded; ///< a few of its accesses
 };
 

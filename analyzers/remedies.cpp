@@ -100,15 +100,25 @@ const RecordedAccess* typical(const InstructionRow& row, Space space) {
   return nullptr;
 }
 
-/// The share of the bytes from the lowest to the highest recorded address that the instruction accesses in the launch.
-double density(const InstructionRow& row) {
+/// Whether both are of one line of the source and of one kind: a loop that the compiler has unrolled.
+bool same_line(const InstructionRow& a, const InstructionRow& b) {
+  return a.source_line != 0 && a.source_line == b.source_line && a.source_file == b.source_file &&
+         is_load(a) == is_load(b);
+}
+
+/// The share of the bytes from the lowest to the highest recorded address that the line of the instruction accesses in
+/// the launch.
+double density(const InstructionRow& row, const Profile& profile) {
   std::uint64_t low = ~std::uint64_t{0}, high = 0, asked = 0;
-  for (const RecordedAccess& a : row.recorded)
-    for (const int lane : exec::EachLane(a.mask)) {
-      low = std::min(low, a.addresses[lane]);
-      high = std::max(high, a.addresses[lane] + a.lane_bytes);
-    }
-  for (const TransactionCount& one : row.counts.transactions) asked += one.asked;
+  for (const InstructionRow& one : profile.instructions) {
+    if (&one != &row && (!same_line(one, row) || !range_of(one).meets(range_of(row)))) continue;
+    for (const RecordedAccess& a : one.recorded)
+      for (const int lane : exec::EachLane(a.mask)) {
+        low = std::min(low, a.addresses[lane]);
+        high = std::max(high, a.addresses[lane] + a.lane_bytes);
+      }
+    for (const TransactionCount& count : one.counts.transactions) asked += count.asked;
+  }
   return low < high ? static_cast<double>(asked) / static_cast<double>(high - low) : 1;
 }
 
@@ -260,7 +270,7 @@ std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, d
     return Remedy{"exchange the roles of the thread index and the loop counter: each thread walks along a row of its "
                   "own, but neighbouring threads should access neighbouring words in each iteration",
                   ideal(row, remaining)};
-  if (density(row) < kDense)
+  if (density(row, profile) < kDense)
     return Remedy{fmt::format("store the words that the kernel uses next to each other: neighbouring threads use {} of "
                               "every {} bytes",
                               word, stride),

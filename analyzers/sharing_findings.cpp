@@ -19,7 +19,34 @@ public:
       : profile_(profile), code_(code), findings_(findings) {}
 
   void find() {
-    if (stays_in_warps()) within_warps();
+    if (reach_of_loads() == Reach::warp) within_warps();
+  }
+
+  /// How far from its thread a word is loaded again.
+  enum class Reach : std::uint8_t { unknown, thread, warp };
+  /// Of all recorded loads of shared memory: `warp` if each reads what its warp stored with one instruction, some of it
+  /// from another lane.
+  [[nodiscard]] Reach reach_of_loads() const {
+    Stores stores;
+    for (const InstructionRow& row : profile_.instructions) {
+      if (shared_of(row).requests == 0) continue;
+      if (accesses_shared(row, "st"))
+        for (const RecordedAccess& a : row.recorded) stores.add(a);
+      else if (!accesses_shared(row, "ld"))
+        return Reach::unknown; // atomics, matrices, copies
+    }
+    bool threads = false, lanes = false, several = false;
+    for (const InstructionRow& row : profile_.instructions) {
+      if (shared_of(row).requests == 0 || !accesses_shared(row, "ld")) continue;
+      for (const RecordedAccess& a : row.recorded) {
+        const Stores::Source source = stores.source_of(a);
+        if (source == Stores::Source::unknown) return Reach::unknown;
+        threads = true;
+        lanes = lanes || source == Stores::Source::other_lane;
+        several = several || source == Stores::Source::several;
+      }
+    }
+    return lanes ? Reach::warp : threads && !several ? Reach::thread : Reach::unknown;
   }
 
 private:
@@ -43,14 +70,19 @@ private:
       }
       if (a.mask != 0) stores_.push_back({&a, low, high});
     }
-    enum class Source : std::uint8_t { unknown, same_lane, other_lane };
-    /// Where the words of a load come from, if one store of its warp, and no other warp, stored all of them.
+    enum class Source : std::uint8_t { unknown, same_lane, other_lane, several };
+    /// Where the words of a load come from, if one store of its warp, and no other warp, stored all of them. `several`:
+    /// the first such store is of the same lanes, but another one is not.
     [[nodiscard]] Source source_of(const RecordedAccess& load) const {
       Source found = Source::unknown;
       for (const Store& store : stores_) {
         if (store.access->cta != load.cta || !store.meets(load)) continue;
         if (store.access->warp != load.warp) return Source::unknown;
-        if (found == Source::unknown) found = compare(load, *store.access);
+        const Source source = compare(load, *store.access);
+        if (found == Source::unknown)
+          found = source;
+        else if (found == Source::same_lane && source != found)
+          found = Source::several;
       }
       return found;
     }
@@ -86,29 +118,6 @@ private:
     std::vector<Store> stores_;
   };
 
-  /// Whether each recorded load of shared memory reads what its warp stored with one instruction, some from another
-  /// lane.
-  [[nodiscard]] bool stays_in_warps() const {
-    Stores stores;
-    for (const InstructionRow& row : profile_.instructions) {
-      if (shared_of(row).requests == 0) continue;
-      if (accesses_shared(row, "st"))
-        for (const RecordedAccess& a : row.recorded) stores.add(a);
-      else if (!accesses_shared(row, "ld"))
-        return false; // atomics, matrices, copies
-    }
-    bool moves = false;
-    for (const InstructionRow& row : profile_.instructions) {
-      if (shared_of(row).requests == 0 || !accesses_shared(row, "ld")) continue;
-      for (const RecordedAccess& a : row.recorded) {
-        const Stores::Source source = stores.source_of(a);
-        if (source == Stores::Source::unknown) return false;
-        moves = moves || source == Stores::Source::other_lane;
-      }
-    }
-    return moves;
-  }
-
   void within_warps() {
     const InstructionRow* worst = nullptr;
     Changes changes;
@@ -143,6 +152,11 @@ private:
 };
 
 } // namespace
+
+bool keeps_to_own_words(const Profile& profile, const Code& code) {
+  std::vector<Finding> none;
+  return SharingFindings(profile, code, none).reach_of_loads() == SharingFindings::Reach::thread;
+}
 
 void find_sharing(const Profile& profile, const Code& code, std::vector<Finding>& findings) {
   if (code.function != nullptr && code.module != nullptr) SharingFindings(profile, code, findings).find();

@@ -2,6 +2,7 @@
 // warplens sweep: runs one launch under many configurations.
 #include "api/html/page.hpp"
 #include "api/plan/launch_file.hpp"
+#include "api/report/table.hpp"
 #include "api/sweep/sweep_json.hpp"
 #include "tools/command_line.hpp"
 #include "tools/launch_options.hpp"
@@ -222,6 +223,26 @@ Strings csv_metrics(std::span<const SweepRow> rows, const Strings& asked, const 
   return names;
 }
 
+std::string sweep_page(const std::vector<SweepRow>& rows, const std::vector<Recommendation>& recommended,
+                       const Ranking& ranking) {
+  std::vector<api::SweepNote> notes = api::sweep_notes(rows);
+  std::vector<const SweepRow*> all;
+  for (const SweepRow& row : rows) all.push_back(&row);
+  if (auto note = api::note_on_models(all)) notes.push_back(std::move(*note));
+  for (api::SweepNote& note : api::other_opinions(rows, ranking.ties)) notes.push_back(std::move(note));
+  const Settings best = recommended.size() == 1 ? recommended.front().best->settings : Settings{};
+  return value_or_throw(api::html_page(api::json_sweep_page(rows, best, notes)));
+}
+
+/// What to beware of, whichever configuration is recommended.
+std::string cautions(const std::vector<SweepRow>& rows, const Ranking& ranking) {
+  std::string text;
+  if (!ranking.by_time()) return text;
+  for (const api::SweepNote& note : api::sweep_notes(rows))
+    if (note.caution) text += api::wrapped("caution: " + note.text, "  ");
+  return text.empty() ? "" : "\n" + text;
+}
+
 int show(const std::vector<SweepRow>& rows, const po::variables_map& values) {
   const Ranking ranking{values["by"].as<std::string>(), values.count("largest") != 0, values["ties"].as<double>()};
   const Strings metrics = words(values["metrics"].as<std::string>());
@@ -246,10 +267,7 @@ int show(const std::vector<SweepRow>& rows, const po::variables_map& values) {
     const bool one = recommended.size() == 1;
     return api::json_sweep(rows, one ? recommended.front().best->settings : Settings{});
   });
-  write_to("html", [&] {
-    const bool one = recommended.size() == 1;
-    return value_or_throw(api::html_page(api::json_sweep(rows, one ? recommended.front().best->settings : Settings{})));
-  });
+  write_to("html", [&] { return sweep_page(rows, recommended, ranking); });
   if (values.count("plot") != 0)
     draw(sweep_plot(rows, ranking, values.count("x") != 0 ? values["x"].as<std::string>() : ""),
          values["plot"].as<std::string>());
@@ -258,6 +276,7 @@ int show(const std::vector<SweepRow>& rows, const po::variables_map& values) {
     write(rows.size() <= kMostShown ? sweep_text(rows, ranking, metrics, style)
                                     : fmt::format("{} configurations: --csv FILE writes them\n", rows.size()));
     write(recommendation_text(recommended, ranking, style));
+    write(cautions(rows, ranking));
   }
   return std::all_of(rows.begin(), rows.end(), [](const SweepRow& r) { return r.failure.empty(); }) ? kFine : kFound;
 }

@@ -3,6 +3,8 @@
 
 #include "api/files/csv.hpp"
 #include "api/report/table.hpp"
+#include "api/report/units.hpp"
+#include "api/session/kernel_name.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,14 +30,30 @@ std::string shape(const api::Extent& e) {
   return e[1] != 1 ? fmt::format("{}x{}", e[0], e[1]) : fmt::format("{}", e[0]);
 }
 
-/// Rounded to four digits.
-std::string shown(std::optional<double> value) { return value ? fmt::format("{:.4g}", *value) : ""; }
-/// Whole numbers without rounding.
-std::string shown_count(std::optional<double> value) {
+constexpr std::string_view kTime = "milliseconds";
+
+/// "milliseconds", and "sim.milliseconds" of a model.
+bool is_time(std::string_view metric) {
+  return metric == kTime || (metric.ends_with(kTime) && metric[metric.size() - kTime.size() - 1] == '.');
+}
+
+/// Times have a unit; whole numbers are not rounded.
+std::string shown(std::string_view metric, std::optional<double> value) {
   if (!value) return "";
+  if (is_time(metric)) return api::readable_time(*value);
   return *value < 1e15 && *value == static_cast<double>(static_cast<std::int64_t>(*value))
              ? fmt::format("{}", static_cast<std::int64_t>(*value))
              : fmt::format("{:.4g}", *value);
+}
+
+/// The title of a column: "time by sim" for "sim.milliseconds".
+std::string title_of(const std::string& metric) {
+  return is_time(metric) ? fmt::format("time by {}", metric.substr(0, metric.size() - kTime.size() - 1)) : metric;
+}
+
+/// "112 µs", "73728 transactions"
+std::string with_name(const std::string& metric, double value) {
+  return is_time(metric) ? shown(metric, value) : fmt::format("{} {}", shown(metric, value), metric);
 }
 
 std::string csv_value(const SweepRow& row, const std::string& name) {
@@ -72,9 +90,9 @@ std::string reasons(const SweepRow& row) {
         fmt::format("occupancy {:.0f} %{}", 100 * *occupancy,
                     row.occupancy_bound.empty() ? "" : fmt::format(" (limited by {})", row.occupancy_bound)));
   if (const auto transactions = row.number("transactions"))
-    parts.push_back(fmt::format("{} transactions", shown_count(transactions)));
+    parts.push_back(fmt::format("{} transactions", shown("transactions", transactions)));
   if (const auto conflicts = row.number("bank_conflict_passes"); conflicts && *conflicts > 0)
-    parts.push_back(fmt::format("{} bank conflict passes", shown_count(conflicts)));
+    parts.push_back(fmt::format("{} bank conflict passes", shown("bank_conflict_passes", conflicts)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -109,17 +127,18 @@ std::string sweep_text(std::span<const SweepRow> rows, const Ranking& ranking, c
                        const api::Style& style) {
   const std::vector<std::string> names = varying_settings(rows);
   std::vector<std::string> extra;
-  if (ranking.metric != "milliseconds") extra.push_back(ranking.metric);
+  if (!ranking.by_time()) extra.push_back(ranking.metric);
   for (const std::string& name : more)
-    if (std::find(extra.begin(), extra.end(), name) == extra.end() && name != "all") extra.push_back(name);
+    if (std::find(extra.begin(), extra.end(), name) == extra.end() && name != "all" && name != kTime)
+      extra.push_back(name);
   std::vector<api::Table::Column> columns;
   columns.reserve(names.size() + extra.size() + 7);
   for (const std::string& name : names) columns.push_back({name, api::Table::left});
   if (std::find(names.begin(), names.end(), "kernel") == names.end()) columns.push_back({"kernel"});
-  for (const char* title : {"blocks", "ms"}) columns.push_back({title, api::Table::right});
+  for (const char* title : {"blocks", "time"}) columns.push_back({title, api::Table::right});
   columns.push_back({"bound by"});
   for (const char* title : {"occupancy", "transactions"}) columns.push_back({title, api::Table::right});
-  for (const std::string& name : extra) columns.push_back({name, api::Table::right});
+  for (const std::string& name : extra) columns.push_back({title_of(name), api::Table::right});
   columns.push_back({""});
   api::Table table(columns);
   for (const SweepRow& row : rows) {
@@ -128,15 +147,15 @@ std::string sweep_text(std::span<const SweepRow> rows, const Ranking& ranking, c
       const auto* value = api::setting(row.settings, name);
       cells.push_back(value != nullptr ? *value : "");
     }
-    if (std::find(names.begin(), names.end(), "kernel") == names.end()) cells.push_back(row.kernel);
+    if (std::find(names.begin(), names.end(), "kernel") == names.end()) cells.push_back(api::source_name(row.kernel));
     const bool ran = row.grid[0] != 0;
     cells.push_back(ran ? shape(row.grid) : "");
-    cells.push_back(shown(row.number("milliseconds")));
+    cells.push_back(shown(kTime, row.number(kTime)));
     cells.push_back(row.bound);
     const auto occupancy = row.number("occupancy");
     cells.push_back(occupancy ? fmt::format("{:.0f} %", 100 * *occupancy) : "");
-    cells.push_back(shown_count(row.number("transactions")));
-    for (const std::string& name : extra) cells.push_back(shown_count(row.number(name)));
+    cells.push_back(shown("transactions", row.number("transactions")));
+    for (const std::string& name : extra) cells.push_back(shown(name, row.number(name)));
     cells.push_back(row.failure.empty() ? "" : fmt::format("{}{}{}", style.red, row.failure, style.reset));
     table.row(std::move(cells));
   }
@@ -227,18 +246,17 @@ std::string recommendation_text(const std::vector<Recommendation>& all, const Ra
         if (*api::setting(r.best->settings, name) != value &&
             std::find(names.begin(), names.end(), name) == names.end())
           names.push_back(name);
-    const std::string unit = ranking.metric == "milliseconds" ? "ms" : ranking.metric;
     text += "\n";
     if (!r.work.empty()) text += fmt::format("{}:\n", api::text_of(r.work));
     const double best = *r.best->number(ranking.metric), worst = *r.worst->number(ranking.metric);
     if (names.empty()) {
-      text += fmt::format("  all {} configurations are equal: {} {}\n", r.count, shown(best), unit);
+      text += fmt::format("  all {} configurations are equal: {}\n", r.count, with_name(ranking.metric, best));
       continue;
     }
-    text += fmt::format("  {}recommended: {}{}, {} {}{}\n", style.bold, describe(*r.best, names), style.reset,
-                        shown(best), unit, ranking.metric == "milliseconds" ? " predicted by " + r.best->model : "");
+    text += fmt::format("  {}recommended: {}{}, {}{}\n", style.bold, describe(*r.best, names), style.reset,
+                        with_name(ranking.metric, best), ranking.by_time() ? " predicted by " + r.best->model : "");
     text += api::wrapped("because: " + reasons(*r.best), "    ");
-    if (ranking.metric == "milliseconds") text += caution(r.models, "    ");
+    if (ranking.by_time()) text += caution(r.models, "    ");
     if (!r.as_good.empty()) {
       std::vector<std::string> near;
       for (std::size_t i = 0; i < std::min(kMostShown, r.as_good.size()); ++i) {
@@ -251,8 +269,8 @@ std::string recommendation_text(const std::vector<Recommendation>& all, const Ra
       text += api::wrapped(fmt::format("within {} %: {}", ranking.ties, fmt::join(near, "; ")), "    ");
     }
     if (r.as_good.size() + 1 < r.count && best != 0)
-      text += api::wrapped(fmt::format("worst: {}, {} {} ({:.2f} times the best): {}", describe(*r.worst, names),
-                                       shown(worst), unit, worst / best, reasons(*r.worst)),
+      text += api::wrapped(fmt::format("worst: {}, {} ({:.2f} times the best): {}", describe(*r.worst, names),
+                                       with_name(ranking.metric, worst), worst / best, reasons(*r.worst)),
                            "    ");
   }
   return text;

@@ -18,6 +18,8 @@ struct Ranking {
   std::string metric = "milliseconds";
   bool largest = false; ///< the largest value is the best, not the smallest
   double ties = 5;      ///< percent: rows this close to the best are as good
+
+  [[nodiscard]] bool by_time() const { return metric == "milliseconds"; }
 };
 
 /// Names of the settings that differ between the rows, in their order.

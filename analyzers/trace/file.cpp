@@ -62,6 +62,14 @@ void prepare_library() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
+/// std::bad_alloc: there is too little memory to create or to open a file. The library itself would not notice that its
+/// cache is missing.
+void require_memory() {
+  constexpr std::size_t kOfLibrary = 4 << 20;
+  char* volatile room = new char[kOfLibrary]; // volatile: the compiler would remove it
+  delete[] room;
+}
+
 struct Member {
   const char* name;
   std::size_t offset;
@@ -216,6 +224,7 @@ Diagnostics File::fail() {
 }
 
 Expected<std::unique_ptr<File>> File::create(const std::filesystem::path& path, std::string_view creator) {
+  require_memory();
   prepare_library();
   errno = 0;
   auto handles = std::make_unique<Handles>();
@@ -237,6 +246,7 @@ Expected<std::unique_ptr<File>> File::create(const std::filesystem::path& path, 
 }
 
 Expected<std::unique_ptr<File>> File::open(const std::filesystem::path& path) {
+  require_memory();
   prepare_library();
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored))

@@ -70,13 +70,21 @@ private:
     const double idle = static_cast<double>(full - threads) / static_cast<double>(full);
     if (idle < analyzers::kLeastExcess || full > static_cast<std::uint64_t>(report_.device.limits.threads_per_block))
       return;
-    const double faster = speedup(with_block_size(report_, shared_bytes_, full));
+    double faster = speedup(with_block_size(report_, shared_bytes_, full));
+    std::uint64_t best = full;
+    for (const std::uint64_t size : kBlockSizes) { // as few as one warp hold up the launch of blocks
+      if (threads > model::kWarpSize) break;
+      const double tried = speedup(with_block_size(report_, shared_bytes_, size));
+      if (tried <= kWorthwhile * faster) continue;
+      faster = tried;
+      best = size;
+    }
     Finding finding =
         of_launch(analyzers::names::kBlockSize, idle >= analyzers::kMostlyWaste ? Severity::warning : Severity::note);
-    finding.message = fmt::format("blocks of {} threads: the last warp of each has {} threads, so that {:.3g} % of the "
+    finding.message = fmt::format("blocks of {} threads: the {}warp of each has {} threads, so that {:.3g} % of the "
                                   "lanes are idle",
-                                  threads, rest, 100 * idle);
-    finding.remedy = fmt::format("launch blocks of {} threads instead of {}", full, threads);
+                                  threads, threads < model::kWarpSize ? "" : "last ", rest, 100 * idle);
+    finding.remedy = fmt::format("launch blocks of {} threads instead of {}", best, threads);
     finding.advice = analyzers::kUseWholeWarps;
     finding.excess =
         idle * static_cast<double>(report_.profile.integer(MetricId::warp_instructions)) * model::kWarpSize;

@@ -43,6 +43,12 @@ Json json_of(const SweepRow& row) {
           {"statistics", std::move(statistics)}};
 }
 
+Json document_of(std::span<const SweepRow> rows, const Settings& recommended) {
+  Json list = Json::array();
+  for (const SweepRow& row : rows) list.push_back(json_of(row));
+  return {{"warplens", version()}, {"sweep", std::move(list)}, {"recommended", json_of(recommended)}};
+}
+
 // PTX may contain bytes that are not UTF-8; JSON may not.
 std::string dump(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -91,9 +97,15 @@ Expected<SweepRow> parse_sweep_line(std::string_view line) {
 }
 
 std::string json_sweep(std::span<const SweepRow> rows, const Settings& recommended) {
-  Json list = Json::array();
-  for (const SweepRow& row : rows) list.push_back(json_of(row));
-  return dump({{"warplens", version()}, {"sweep", std::move(list)}, {"recommended", json_of(recommended)}}, 2);
+  return dump(document_of(rows, recommended), 2);
+}
+
+std::string json_sweep_page(std::span<const SweepRow> rows, const Settings& recommended,
+                            std::span<const SweepNote> notes) {
+  Json document = document_of(rows, recommended);
+  document["notes"] = Json::array();
+  for (const SweepNote& note : notes) document["notes"].push_back({{"text", note.text}, {"caution", note.caution}});
+  return dump(document, 2);
 }
 
 } // namespace warplens::api

@@ -93,34 +93,49 @@ std::string render(const Diagnostics& diagnostics, std::string_view source, std:
 constexpr std::size_t kMostMisspelt = 8;         // letters
 constexpr std::size_t kLongestMisspelling = 256; // longer words get no suggestion
 
+namespace {
+
+/// Insertions, deletions, substitutions and exchanges of neighbours that turn one word into the other; `limit` if these
+/// are more. Computed in a band around the diagonal, outside which all values are `limit` or more (Ukkonen 1985).
+std::size_t distance(std::string_view word, std::string_view candidate, std::size_t limit) {
+  const std::size_t difference =
+      word.size() > candidate.size() ? word.size() - candidate.size() : candidate.size() - word.size();
+  if (difference >= limit) return limit;
+  std::vector<std::size_t> row(candidate.size() + 1, limit), above = row, before = row; // `before`: above `above`
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = std::min(j, limit);
+  for (std::size_t i = 1; i <= word.size(); ++i) {
+    std::swap(before, above);
+    std::swap(above, row);
+    const std::size_t first = i > limit ? i - limit : 0, last = std::min(i + limit, candidate.size());
+    std::fill(row.begin(), row.end(), limit);
+    if (first == 0) row[0] = std::min(i, limit);
+    for (std::size_t j = first + 1; j <= last; ++j) {
+      const std::size_t substituted = above[j - 1] + (word[i - 1] == candidate[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, substituted, limit});
+      if (i > 1 && j > 1 && word[i - 1] == candidate[j - 2] && word[i - 2] == candidate[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row.back();
+}
+
+std::size_t common_start(std::string_view a, std::string_view b) {
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+}
+
+} // namespace
+
+// Of equally close words, the one that starts like `word` is more likely: misspellings are in the middle or at the end.
 std::string closest(std::string_view word, const std::vector<std::string_view>& known) {
   if (word.size() > kLongestMisspelling) return {};
   std::string_view best;
   std::size_t limit = std::min(std::max<std::size_t>(1, word.size() / 3), kMostMisspelt) + 1; // not reached
-  std::vector<std::size_t> row;
   for (const std::string_view candidate : known) {
-    const std::size_t difference =
-        word.size() > candidate.size() ? word.size() - candidate.size() : candidate.size() - word.size();
-    if (difference >= limit) continue;
-    // Edit distance in a band around the diagonal: values outside it are `limit` or more (Ukkonen 1985).
-    row.resize(candidate.size() + 1);
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = std::min(j, limit);
-    for (std::size_t i = 1; i <= word.size(); ++i) {
-      const std::size_t first = i > limit ? i - limit : 0, last = std::min(i + limit, candidate.size());
-      std::size_t diagonal = row[first], least = limit;
-      row[first] = first == 0 ? std::min(i, limit) : limit;
-      for (std::size_t j = first + 1; j <= last; ++j) {
-        const std::size_t substituted = diagonal + (word[i - 1] == candidate[j - 1] ? 0 : 1);
-        diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted, limit});
-        least = std::min(least, row[j]);
-      }
-      if (least == limit && row[first] >= limit) break;
-    }
-    if (row.back() < limit) {
-      limit = row.back();
-      best = candidate;
-    }
+    const std::size_t found = distance(word, candidate, limit);
+    const bool tie = !best.empty() && found + 1 == limit;
+    if (found >= limit || (tie && common_start(word, candidate) <= common_start(word, best))) continue;
+    limit = found + 1;
+    best = candidate;
   }
   return std::string(best);
 }

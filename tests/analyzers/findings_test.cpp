@@ -200,13 +200,22 @@ TEST_F(Findings, BankConflicts) {
 TEST_F(Findings, Divergence) {
   shard().branch({.instruction = 3, .active = 0xffffffffu, .taken = 0xffffu, .count = 3});
   shard().branch({.instruction = 3, .active = 0xffffffffu, .taken = 0, .count = 1});
-  const auto findings = finish({{10, 160, 100}});
+  const auto findings = finish({{10, 320, 100}});
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].rule, "ThreadDivergence");
   EXPECT_EQ(findings[0].message, "10 of 32 lanes execute an average instruction");
   EXPECT_EQ(findings[0].excess, 220);
   EXPECT_EQ(findings[1].message, "75 % of the warps that run this branch take both paths, one after the other");
   EXPECT_EQ(findings[1].lines, std::vector<std::uint32_t>{33});
+}
+
+// Blocks of 16 threads: BlockSize says so. Of these lanes, all or some take part.
+TEST_F(Findings, LanesWithoutThreadsDoNotDiverge) { EXPECT_TRUE(finish({{10, 160, 160}}).empty()); }
+
+TEST_F(Findings, LanesThatHaveAThreadMayBeIdle) {
+  const auto findings = finish({{10, 160, 60}});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].message, "6 of the 16 lanes that have a thread execute an average instruction");
 }
 
 } // namespace findings_test

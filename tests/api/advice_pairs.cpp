@@ -213,6 +213,25 @@ std::vector<AdvicePair> pairs_not_asked() {
   add(list, "NarrowAccesses", "// finds NarrowAccesses of shorts", "2 elements in each thread",
       {"halve_shorts", "halve_pairs", {{8192, 1, 1}, {256, 1, 1}}, {"bytes", "y"}});
   list.back().after.grid = {4096, 1, 1};
+  const auto without_barrier = [&](const char* line, const char* before, const char* after) {
+    const Arguments xy = {"x", "y"};
+    list.push_back({"UnneededBarrier", "tests/data/advice/barriers.ptx", "h200", line, "remove the barrier",
+                    kSpeechBuffers, launch(before, kLines, xy), launch(after, kLines, xy)});
+  };
+  without_barrier("// finds UnneededBarrier before another", "two_barriers", "one_barrier");
+  without_barrier("// finds UnneededBarrier at the end", "barrier_at_the_end", "no_barrier_at_the_end");
+  without_barrier("// finds UnneededBarrier between own words", "own_columns_wait", "own_columns");
+  list.push_back({"ContendedAtomics", "tests/data/advice/histogram.ptx", "h200",
+                  "// finds ContendedAtomics of all blocks", "in shared memory", kSpeechBuffers,
+                  launch("count_in_global", strided, {"bytes", "y", static_cast<int>(kCount)}),
+                  launch("count_in_shared", strided, {"bytes", "y", static_cast<int>(kCount)})});
+  list.push_back({"BlockSize", "tests/data/advice/speech.ptx", "h200", "", "512 threads instead of 8", kSpeechBuffers,
+                  launch("polynomial_float", {{131072, 1, 1}, {8, 1, 1}}, {"x", "y"}),
+                  launch("polynomial_float", {{2048, 1, 1}, {512, 1, 1}}, {"x", "y"})});
+  list.push_back({"UncoalescedGlobalAccess", "tests/data/advice/transposes.ptx", "h200",
+                  "// finds rows that are staged", "shared memory", kSpeechBuffers,
+                  launch("rows_to_columns", {{32, 32, 1}, {32, 16, 1}}, {"x", "y", 1024}),
+                  launch("staged_rows", {{32, 32, 1}, {32, 16, 1}}, {"x", "y", 1024})});
   const PairArgument shift = 3, n = 1 << 24;
   list.push_back({"NarrowAccesses", "samples/caesar/caesar.ptx", "h200", "out[i] = in[i] + shift",
                   "4 elements in each thread", kText,

@@ -135,6 +135,47 @@ TEST(SweepRows, HaveWholeNumbersOfBlocks) {
     EXPECT_FALSE(parse_sweep_line(std::string(line).replace(at, 7, grid))) << grid;
 }
 
+SweepRow timed(const std::string& block, double trusted, double other) {
+  SweepRow row{};
+  row.settings = {{"block", block}};
+  row.device = "NVIDIA H200";
+  row.model = "critical-path";
+  row.bound = "latency";
+  row.metrics = {{"milliseconds", trusted},
+                 {"critical-path.milliseconds", trusted},
+                 {"throughput-latency.milliseconds", other},
+                 {"bounds.milliseconds", 1 / other}};
+  return row;
+}
+
+TEST(SweepNotes, NameTheModelToTrustAndItsError) {
+  const std::vector<SweepNote> notes = sweep_notes(std::vector{timed("32", 2, 2), timed("64", 1, 1)});
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_FALSE(notes[0].caution);
+  EXPECT_TRUE(notes[0].text.starts_with("the times on NVIDIA H200 are by critical-path, the model to trust on this "
+                                        "device: its median error is "))
+      << notes[0].text;
+}
+
+TEST(SweepNotes, SayWhereModelsDisagree) {
+  EXPECT_TRUE(other_opinions(std::vector{timed("32", 2, 2), timed("64", 1, 1)}, 5).empty());
+  EXPECT_TRUE(other_opinions(std::vector{timed("32", 1.04, 1), timed("64", 1, 2)}, 5).empty()) << "within the ties";
+  const std::vector<SweepNote> notes = other_opinions(std::vector{timed("32", 2, 1), timed("64", 1, 2)}, 5);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(notes[0].caution);
+  EXPECT_EQ(notes[0].text, "models disagree: on NVIDIA H200, the shortest time is predicted by throughput-latency for "
+                           "block 32 (+100 % by critical-path)");
+}
+
+TEST(SweepNotes, DifferentModelsAreACaution) {
+  SweepRow one = timed("32", 2, 2), other = timed("64", 1, 1);
+  const SweepRow* const rows[] = {&one, &other};
+  EXPECT_FALSE(note_on_models(rows));
+  other.model = "volkov";
+  ASSERT_TRUE(note_on_models(rows));
+  EXPECT_NE(note_on_models(rows)->text.find("(critical-path, volkov)"), std::string::npos);
+}
+
 // The values are from the description of FNV: of the empty text, and of "a".
 TEST(SweepTable, DigestsAreFnv) {
   EXPECT_EQ(Digest().text(), "6c62272e07bb014262b821756295c58d");

@@ -44,6 +44,9 @@ TEST(Closest, FindsTheNearWordOnly) {
   EXPECT_EQ(closest("ad", {"add", "sub", "abs"}), "add");
   EXPECT_EQ(closest("setpp", {"set", "setp", "selp"}), "setp");
   EXPECT_EQ(closest("xyzzy", {"add", "sub"}), "");
+  EXPECT_EQ(closest("gird", {"block", "grid"}), "grid");      // neighbours exchanged
+  EXPECT_EQ(closest("h20", {"k20", "h200", "a100"}), "h200"); // as close as k20, but it starts like the word
+  EXPECT_EQ(closest("", {"add"}), "");
 }
 
 TEST(DidYouMean, NamesAWordThatIsCloseOrSaysSomethingElse) {

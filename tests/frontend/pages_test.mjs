@@ -442,9 +442,15 @@ test('sweeps and comparisons', async () => {
   assert.equal(await page.locator('svg .series circle').count(), 6);
   const shortest = documentOf(sweep).sweep.reduce((a, b) => (b.metrics.milliseconds < a.metrics.milliseconds ? b : a));
   assert.match(await page.locator('main').innerText(), new RegExp(`Shortest predicted time: [\\d.]+ µs, with .*block ${shortest.settings.block}`));
+  for (const part of ['The times on GeForce GTX 480 are by dasgupta, the model to trust on this device', 'The times on Tesla C1060 are by dasgupta']) assert((await page.locator('main').innerText()).includes(part), part);
   await page.getByLabel('Metric').selectOption('occupancy');
   await picture(page, 'sweep');
   assert.deepEqual(page.problems, []);
+  await page.context().close();
+
+  page = await open(written('sweep-models', 'sweep', sample('saxpy/launch.toml'), '--block', '64,256', '--device', 'h200,a100,gtx480'));
+  const cautions = await page.locator('main').innerText();
+  for (const part of ['Caution: the times on NVIDIA A100', 'whose error on this device is not known', 'Caution: the times are by different models']) assert(cautions.includes(part), part);
   await page.context().close();
 
   const reports = ['2d', 'padded'].map((name) => {

@@ -163,8 +163,8 @@ TEST(ProcessFaults, ClosedDescriptors) {
 
 TEST(ProcessFaults, ScarceResourcesLeadToAMessage) {
   const Scene scene;
-  for (const char* limit :
-       {"-v 40000", "-v 60000", "-v 64000", "-v 80000", "-v 150000", "-v 300000", "-n 4", "-n 6", "-n 10", "-s 256"}) {
+  for (const char* limit : {"-v 40000", "-v 41000", "-v 60000", "-v 64000", "-v 80000", "-v 150000", "-v 300000",
+                            "-n 4", "-n 6", "-n 10", "-s 256"}) {
     for (const char* command :
          {"$W run l.toml", "$W run l.toml --trace t.h5", "$W sweep l.toml --block 32,64 --jobs 2", "$W check k.ptx"}) {
       const Output o = scene.run(std::string("(ulimit ") + limit + "; " + command + ")");

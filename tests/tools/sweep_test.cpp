@@ -149,6 +149,32 @@ TEST_F(Sweep, RecommendsAndSaysWhy) {
   expect_contains(by.out, "recommended: block 8");
 }
 
+// As in the report of a run: "25.6 ns" instead of "2.56e-05 ms".
+TEST_F(Sweep, TimesHaveReadableUnits) {
+  const Output o = sweep({"--block", "32,64", "--device", "h200", "--metrics", "volkov.milliseconds"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const Words lines = lines_of(o.out);
+  expect_contains(lines.at(0), " time ");
+  expect_contains(lines.at(0), "time by volkov");
+  EXPECT_EQ(lines.at(0).find("ms"), std::string::npos) << lines[0];
+  expect_contains(lines.at(1), " µs");
+  expect_contains(lines.at(1), " ns");
+  EXPECT_EQ(o.out.find("e-0"), o.out.npos) << o.out;
+  const Output by = sweep({"--block", "32,64", "--device", "h200", "--by", "volkov.milliseconds", "--ties", "0"});
+  ASSERT_EQ(by.status, 0) << by.err;
+  EXPECT_EQ(by.out.find("milliseconds"), by.out.npos) << by.out;
+}
+
+TEST_F(Sweep, ModelsThatAreNotToTrustHaveACaution) {
+  const Output other = sweep({"--block", "32,64", "--device", "h200", "--model", "volkov"});
+  ASSERT_EQ(other.status, 0) << other.err;
+  expect_contains(other.out, "by volkov, but the model to trust on this device is");
+  const Output unknown = sweep({"--block", "32,64", "--device", "a100"});
+  ASSERT_EQ(unknown.status, 0) << unknown.err;
+  expect_contains(unknown.out, "caution: the times on NVIDIA A100 are by critical-path");
+  EXPECT_EQ(sweep({"--block", "32,64", "--device", "h200"}).out.find("caution"), std::string::npos);
+}
+
 TEST_F(Sweep, SeveralFilesAndFolders) {
   write_launch("second.toml", "shared_per_thread = 4\n");
   const Output o = run_program({"sweep", folder_.path().string(), "--block", "32,64", "--json", "-"});

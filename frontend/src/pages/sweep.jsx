@@ -63,6 +63,12 @@ function Chart({ rows, metric, axis }) {
     {groups.size > 1 && <Legend names={list.map(([name]) => name)} colours={kColours} />}</Fragment>;
 }
 
+const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+/** What to know about the times: the model to trust and its error, and where models disagree. */
+function Notes({ notes }) {
+  return notes.length > 0 && <ul class="note">{notes.map((note) => <li>{note.caution && <strong>Caution: </strong>}{note.caution ? `${note.text}.` : sentence(note.text)}</li>)}</ul>;
+}
+
 export const sweep = {
   id: 'sweep',
   title: 'Sweep',
@@ -104,6 +110,7 @@ export const sweep = {
     return [
       fastest && <p>Shortest predicted time: {time(fastest.metrics.milliseconds)}, with {keys.map((key) => `${key} ${setting(fastest, key)}`).join(', ')}.</p>,
       best.length > 0 && <p>Recommended: {best.map(([key, value]) => `${key} ${value}`).join(', ')}</p>,
+      <Notes notes={report.notes ?? []} />,
       <div class="controls"><label>Metric {select(metrics, metric, (value) => { metric = value; })}</label>
         {keys.length > 1 && <label>Over {select(keys, axis, (value) => { axis = value; })}</label>}</div>,
       frame, <h2>{plural(report.sweep.length, 'configuration')}</h2>, table,
