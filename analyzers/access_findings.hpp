@@ -36,10 +36,10 @@ void find_narrow_accesses(const Profile& profile, const DeviceRules& rules, cons
 /// Words that each thread stores or loads in every iteration of a loop, and volatile loads whose result is not used.
 void find_in_loops(const Profile& profile, const Code& code, std::vector<Finding>& findings);
 
-/// Words of shared memory that do not leave their warp.
 /// Whether each recorded load of shared memory reads what its own thread stored.
 bool keeps_to_own_words(const Profile& profile, const Code& code);
 
+/// Words of shared memory that do not leave their warp.
 void find_sharing(const Profile& profile, const Code& code, std::vector<Finding>& findings);
 
 /// Words of global memory that many threads of a block load.
