@@ -4,6 +4,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 #include "api/session/tensor_map.hpp"
+#include "emulator/exec/checks/copy_check.hpp"
 #include "emulator/exec/checks/race_check.hpp"
 
 #include <cstring>
@@ -34,8 +35,9 @@ struct Change {
   bool im2col = false;
 };
 
-// The first words of the buffer are the map.
-std::string trap_of(const Change& change, std::vector<exec::ToolFindingGroup>* findings = nullptr) {
+// The first words of the buffer are the map. `findings`: those of racecheck or of synccheck.
+std::string trap_of(const Change& change, std::vector<exec::ToolFindingGroup>* findings = nullptr,
+                    bool of_races = true) {
   std::string text =
       kernel_of("mov.u32 %r10, s; mov.u32 %r11, 0; mov.u32 %r12, 0; mov.u32 %r13, b;\n"
                 "setp.ne.u32 %p1, %r1, 0; @%p1 ret;\n"
@@ -65,9 +67,10 @@ std::string trap_of(const Change& change, std::vector<exec::ToolFindingGroup>* f
   std::memcpy(buffer.data(), words.data(), sizeof words);
   request.arguments.push_back({machine.buffer(buffer), 8});
   exec::RaceCheck races;
+  exec::CopyCheck copies;
   if (findings != nullptr) {
-    request.checkers.push_back(&races);
-    request.tools.racecheck = true;
+    request.checkers.push_back(of_races ? static_cast<exec::LaunchChecker*>(&races) : &copies);
+    (of_races ? request.tools.racecheck : request.tools.synccheck) = true;
   }
   std::string trap = machine.run(request);
   if (findings != nullptr) *findings = machine.findings();
@@ -134,6 +137,40 @@ TEST(TensorCopy, RacecheckKnowsWhatIsWaitedFor) {
   EXPECT_EQ(trap_of({.statement = copy + read}, &findings), "");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].first.detail, "no wait for the asynchronous copy");
+}
+
+/// "KIND xCOUNT" of each finding of synccheck.
+std::vector<std::string> pending(const std::string& statement) {
+  std::vector<exec::ToolFindingGroup> findings;
+  EXPECT_EQ(trap_of({.statement = statement}, &findings, false), "") << statement;
+  std::vector<std::string> list;
+  for (const exec::ToolFindingGroup& g : findings)
+    list.push_back(std::string(id_of(g.first.kind)) + " x" + std::to_string(g.count));
+  return list;
+}
+using Findings = std::vector<std::string>;
+
+TEST(TensorCopy, ALoadIsPendingUntilItsPhaseIsWaitedFor) {
+  const std::string arrive = "mbarrier.arrive.shared.b64 %rd10, [%r13];\n",
+                    fence = "fence.mbarrier_init.release.cluster;\n", load = Change{}.statement + "\n";
+  const std::string wait = "again:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r13], 0; @!%p2 bra again;\n";
+  const std::string read = "ld.shared.u32 %r14, [%r10+1020];\n", write = "st.shared.u32 [%r10], 0;\n";
+  EXPECT_EQ(pending(fence + arrive + load + wait + read + write), Findings{});
+  EXPECT_EQ(pending(fence + arrive + load + read + wait), Findings{"missing_wait x1"});
+  EXPECT_EQ(pending(fence + arrive + load + write + wait), Findings{"missing_wait x1"});
+  EXPECT_EQ(pending(arrive + load + wait), Findings{"missing_fence x1"}) << "of the mbarrier";
+  EXPECT_EQ(pending(fence + arrive + load + "ld.global.u32 %r14, [%rd1+512];\n" + wait), Findings{});
+}
+
+TEST(TensorCopy, AStoreIsPendingUntilItsGroupIsWaitedFor) {
+  const std::string store = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r11, %r12}], [%r10];\n"
+                            "cp.async.bulk.commit_group;\n",
+                    write = "st.shared.u32 [%r10], 0;\n", fence = "fence.proxy.async;\n",
+                    wait = "cp.async.bulk.wait_group 0;\n", wait_read = "cp.async.bulk.wait_group.read 0;\n";
+  EXPECT_EQ(pending(write + fence + store + wait_read + write), Findings{});
+  EXPECT_EQ(pending(write + fence + store + write + wait), Findings{"missing_wait x1"});
+  EXPECT_EQ(pending(write + store + wait), Findings{"missing_fence x1"});
+  EXPECT_EQ(pending(store), Findings{"missing_wait x1"}) << "the block exits";
 }
 
 TEST(TensorCopy, FieldsOfMaps) {

@@ -48,7 +48,7 @@ bool try_cancel(const Op* op, Warp* warp, int lane) {
     if (!multicast && cta != own) continue;
     Reached there = to;
     there.bytes = cta->shared + (to.bytes - own->shared);
-    if (cta != own) there.offset += (cta->rank + 1) * kClusterStride; // see Cluster::place()
+    there.offset = place_in_block(warp, *cta, static_cast<std::uint64_t>(to.bytes - own->shared));
     observe_run(op, warp, there, kBytes);
     std::memcpy(there.bytes, &response, kBytes);
     if (!complete_bytes(op + 1, warp, lane, cta, multicast, kBytes)) return false;

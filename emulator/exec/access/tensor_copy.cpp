@@ -3,6 +3,7 @@
 // instructions, what lies beyond the tensor, how stores end, what the mbarrier is told.
 #include "emulator/exec/access/tensor_copy.hpp"
 
+#include "emulator/exec/access/async_copy.hpp"
 #include "emulator/exec/access/atomics.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
 #include "emulator/exec/block/cluster.hpp"
@@ -217,6 +218,7 @@ private:
       if ((mask >> rank & 1) == 0) continue;
       Reached there = to;
       there.bytes = ctas[rank]->shared + (to.bytes - owner.shared);
+      there.offset = place_in_block(warp_, *ctas[rank], static_cast<std::uint64_t>(to.bytes - owner.shared));
       if (!copy(*ctas[rank], there) || !complete(*ctas[rank])) return false;
     }
     return true;

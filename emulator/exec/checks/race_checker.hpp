@@ -44,7 +44,8 @@ private:
   void arrive_at_barrier(const WarpStep& step, race::Block& block, bool waits);
   void join_warp(const WarpStep& step, race::Block& block);
   void object_accessed(const WarpAccess& access, race::Block& block, const race::Meaning& meaning);
-  void copies_complete(const WarpStep& step, Begun& begun);
+  static void find_completions(const WarpStep& step, race::Step meaning, Begun& begun);
+  void read_matrices(const WarpStep& step, race::Block& block);
   void arrive(race::Block& block, std::uint32_t warp, const std::vector<Object>& objects, const race::Meaning& meaning);
   [[nodiscard]] race::Block& block_of(std::uint64_t cta);
   [[nodiscard]] std::uint32_t groups(std::uint32_t instruction) const;
