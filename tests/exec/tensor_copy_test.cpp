@@ -33,17 +33,19 @@ struct Change {
   std::uint64_t forged = 0;
   std::uint64_t rows = 16;
   bool im2col = false;
+  bool whole_warp = false; ///< all lanes execute the statement
 };
 
 // The first words of the buffer are the map. `findings`: those of racecheck or of synccheck.
 std::string trap_of(const Change& change, std::vector<exec::ToolFindingGroup>* findings = nullptr,
                     bool of_races = true) {
-  std::string text =
-      kernel_of("mov.u32 %r10, s; mov.u32 %r11, 0; mov.u32 %r12, 0; mov.u32 %r13, b;\n"
-                "setp.ne.u32 %p1, %r1, 0; @%p1 ret;\n"
-                "mbarrier.init.shared.b64 [%r13], 1; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r13], 1024;\n" +
-                    change.before + change.statement + " ret;",
-                ".shared .align 128 .b8 s[1024];\n.shared .align 8 .b64 b;\n");
+  std::string text = kernel_of("mov.u32 %r10, s; mov.u32 %r11, 0; mov.u32 %r12, 0; mov.u32 %r13, b;\n"
+                               "setp.ne.u32 %p1, %r1, 0;" +
+                                   std::string(change.whole_warp ? "" : "@%p1 ret;\n") +
+                                   "@!%p1 mbarrier.init.shared.b64 [%r13], 1;\n"
+                                   "@!%p1 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r13], 1024;\n" +
+                                   change.before + change.statement + " ret;",
+                               ".shared .align 128 .b8 s[1024];\n.shared .align 8 .b64 b;\n");
   text.replace(text.find(".version 8.3"), 12, ".version 9.0");
   text.replace(text.find("sm_90"), 5, "sm_90a");
   Emulated machine(text, "tensor.ptx");
@@ -171,6 +173,17 @@ TEST(TensorCopy, AStoreIsPendingUntilItsGroupIsWaitedFor) {
   EXPECT_EQ(pending(write + fence + store + write + wait), Findings{"missing_wait x1"});
   EXPECT_EQ(pending(write + store + wait), Findings{"missing_fence x1"});
   EXPECT_EQ(pending(store), Findings{"missing_wait x1"}) << "the block exits";
+}
+
+// CUTLASS lets a whole warp issue one copy.
+TEST(TensorCopy, RacecheckTakesTheSameCopyOfSeveralLanesForOne) {
+  const std::string store = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r11, %r12}], [%r10];\n"
+                            "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n";
+  std::vector<exec::ToolFindingGroup> findings;
+  EXPECT_EQ(trap_of({.statement = store, .whole_warp = true}, &findings), "");
+  EXPECT_TRUE(findings.empty());
+  EXPECT_EQ(trap_of({.statement = store, .before = "shr.u32 %r12, %r1, 4;\n", .whole_warp = true}, &findings), "");
+  EXPECT_FALSE(findings.empty()) << "to other rows";
 }
 
 TEST(TensorCopy, FieldsOfMaps) {

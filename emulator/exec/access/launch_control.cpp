@@ -69,7 +69,9 @@ const Op* try_cancel(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   for (const int lane : EachLane(mask))
     if (!try_cancel(op, warp, lane)) return nullptr;
-  return mask == 0 ? op + 2 : wait_later(warp, op + 2);
+  // The checkers learn of the arrival before others wait for it.
+  const Op* const next = op[2].run == tell_step ? tell_step(op + 2, warp) : op + 2;
+  return mask == 0 ? next : wait_later(warp, next);
 }
 
 const Op* query_canceled(const Op* op, Warp* warp) {

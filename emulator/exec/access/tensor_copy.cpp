@@ -403,6 +403,19 @@ std::uint32_t bytes_of_tensor_copy(const Op* op, Warp* warp, int lane) {
   return TensorMap::is_valid(words) ? Box(TensorMap::decoded(words), site).bytes() : 0;
 }
 
+bool is_same_copy(const Op* op, Warp* warp, int lane, int other) {
+  const TensorSite& site = warp->cta->program.tensors[op->extra];
+  const auto same = [&](std::uint32_t of) {
+    return row<std::uint32_t>(warp, of)[lane] == row<std::uint32_t>(warp, of)[other];
+  };
+  const std::size_t coordinates = site.four_rows ? site.coordinate.size() : site.dimensions;
+  if (!std::all_of(site.coordinate.begin(), site.coordinate.begin() + static_cast<std::ptrdiff_t>(coordinates), same))
+    return false;
+  for (const Op* const part : {op, op + 2})
+    if (address_in(part, warp, lane) != address_in(part, warp, other)) return false;
+  return true;
+}
+
 const Op* replace_in_map(const Op* op, Warp* warp) { return replace_field<std::uint32_t>(op, warp); }
 const Op* replace_in_map_64(const Op* op, Warp* warp) { return replace_field<std::uint64_t>(op, warp); }
 

@@ -56,9 +56,11 @@ private:
   struct Running {
     PendingCopy copy; ///< without its bytes
     std::vector<Begun> sides;
-    bool several = false; ///< a multicast
-    bool in_pair = false; ///< the mbarrier may be that of the other block of a pair
-    bool told = false;    ///< that a fence is missing
+    bool several = false;              ///< a multicast
+    bool in_pair = false;              ///< the mbarrier may be that of the other block of a pair
+    bool told = false;                 ///< that a fence is missing
+    std::optional<std::uint64_t> base; ///< where it begins in shared memory
+    bool repeated = false;             ///< by another lane
   };
 
   [[nodiscard]] Block& block_of(std::uint64_t cta);

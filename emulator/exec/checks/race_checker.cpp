@@ -4,6 +4,7 @@
 
 #include "emulator/exec/access/access.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
+#include "emulator/exec/access/tensor_copy.hpp"
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/checks/completions.hpp"
 #include "emulator/exec/checks/race/stored_values.hpp"
@@ -89,7 +90,7 @@ void RaceChecker::access(const WarpAccess& access) {
                     .offsets = access.offsets};
   if (access.space == isa::Space::texture) touch.lane_bytes = access.warp->worker->texel_bytes; // in global memory
   if (meaning.run) [[unlikely]] // the lanes stand for pieces of what one lane accesses
-    to_run(access, touch);
+    if (!to_run(access, touch)) return;
   const race::StoredValues values(access, stores_[site.index]);
   if (access.space != isa::Space::shared)
     engine_.access(block, access.of.warp, touch, engine_.global(), values);
@@ -106,10 +107,29 @@ void RaceChecker::fresh(const Warp&, int, isa::Space space, std::uint64_t addres
   if (space == isa::Space::global) engine_.global().shadow.forget(address, bytes);
 }
 
-void RaceChecker::to_run(const WarpAccess& access, race::Touch& touch) const {
-  const auto begun = begun_.find({access.of.cta, access.of.warp, touch.instruction});
+// False: another lane has issued the same copy by tensor map, as where a whole warp does. Both write the same values.
+bool RaceChecker::to_run(const WarpAccess& access, race::Touch& touch) {
   touch.run = static_cast<std::uint64_t>(__builtin_popcount(access.mask)) * touch.lane_bytes;
-  touch.mask = begun != begun_.end() ? begun->second.mask & -begun->second.mask : 1;
+  touch.mask = 1;
+  const auto found = begun_.find({access.of.cta, access.of.warp, touch.instruction});
+  if (found == begun_.end()) return true;
+  Begun& begun = found->second;
+  if (begun.op->run == tensor_copy && access.space == isa::Space::shared) {
+    if (begun.base == access.lanes.base) begin_lane(access, begun);
+    if (!begun.base) begun.base = access.lanes.base;
+  }
+  touch.mask = Mask{1} << begun.lane;
+  return !begun.repeats;
+}
+
+// A copy by tensor map begins with its first byte of shared memory.
+void RaceChecker::begin_lane(const WarpAccess& access, Begun& begun) const {
+  const Mask before = begun.mask & ((Mask{2} << begun.lane) - 1), rest = begun.mask & ~before;
+  if (rest == 0) return;
+  begun.lane = __builtin_ctz(rest);
+  auto* const warp = const_cast<Warp*>(access.warp); // its rows are read only
+  for (const int lane : EachLane(before))
+    begun.repeats = begun.repeats || is_same_copy(begun.op, warp, lane, begun.lane);
 }
 
 // Lanes may access the shared memory of different CTAs of the cluster.
@@ -244,7 +264,10 @@ void RaceChecker::before(const WarpStep& step, race::Block& block, const race::M
   const bool completes = meaning.step == Step::completing_copy || meaning.step == Step::mbarrier_commit;
   if (!is_of_mbarrier(meaning.step) && !completes && !meaning.run) return;
   Begun& begun = begun_[{step.of.cta, warp, step.instruction}];
-  begun = {step.op, step.mask, {}};
+  begun = {};
+  begun.op = step.op;
+  begun.mask = step.mask;
+  begun.lane = __builtin_ctz(step.mask);
   if (completes) find_completions(step, meaning.step, begun);
 }
 

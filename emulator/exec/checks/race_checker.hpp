@@ -8,6 +8,7 @@
 #include "emulator/exec/state/program.hpp"
 
 #include <map>
+#include <optional>
 
 namespace warplens::exec {
 
@@ -33,10 +34,14 @@ private:
     const Op* op = nullptr;
     Mask mask = 0;
     std::vector<Object> objects;
+    int lane = 0;                      ///< that accesses a run
+    std::optional<std::uint64_t> base; ///< of a copy by tensor map: where it begins in shared memory
+    bool repeats = false;              ///< an earlier lane has issued the same copy
   };
   using Place = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>; ///< CTA, warp, instruction
 
-  void to_run(const WarpAccess& access, race::Touch& touch) const;
+  bool to_run(const WarpAccess& access, race::Touch& touch);
+  void begin_lane(const WarpAccess& access, Begun& begun) const;
   void touch_cluster(const WarpAccess& access, race::Block& block, const race::Touch& touch,
                      const race::Values& values);
   void before(const WarpStep& step, race::Block& block, const race::Meaning& meaning);

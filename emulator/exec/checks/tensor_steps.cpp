@@ -58,6 +58,10 @@ void CopyChecker::add_piece(const WarpAccess& a, Running& running) {
   const std::vector<Cta*>& ctas = a.warp->cta->cluster->ctas;
   const bool shared = a.space == isa::Space::shared;
   const std::uint64_t bytes = static_cast<std::uint64_t>(__builtin_popcount(a.mask)) * a.site->lane_bytes;
+  // Often a whole warp issues one copy; it is pending once.
+  running.repeated = running.repeated || (shared && running.base == a.lanes.base);
+  if (running.repeated) return;
+  if (shared && !running.base) running.base = a.lanes.base;
   const Cta* owner = a.warp->cta;
   std::uint64_t address = a.lanes.base;
   if (shared && address >= kClusterStride) {
