@@ -128,6 +128,7 @@ void RaceChecker::begin_lane(const WarpAccess& access, Begun& begun) const {
   if (rest == 0) return;
   begun.lane = __builtin_ctz(rest);
   auto* const warp = const_cast<Warp*>(access.warp); // its rows are read only
+  begun.repeats = false;
   for (const int lane : EachLane(before))
     begun.repeats = begun.repeats || is_same_copy(begun.op, warp, lane, begun.lane);
 }

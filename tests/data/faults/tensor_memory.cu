@@ -55,7 +55,7 @@
 // synccheck, tensor memory: the accumulator is loaded before the product is complete
 // rule: PTX ISA, tcgen05 memory consistency: mbarrier based completion
 // steps: alloc a 512; launch tensor_product_loaded_before_wait 1 128 a; want a 127 0x41800000
-// expect: kind=tensor_wait access=read blocks=0
+// expect: kind=tensor_wait blocks=0
 KERNEL tensor_product_loaded_before_wait(unsigned* a) {
   BEGIN(PROXY_FENCE(););
   if (i == 0) {
@@ -76,7 +76,7 @@ KERNEL tensor_product_loaded_before_wait(unsigned* a) {
 // synccheck, tensor memory: the second product is issued after the commit, and not waited for
 // rule: PTX ISA, tcgen05.commit
 // steps: alloc a 512; launch tensor_product_not_committed 1 128 a; want a 127 0x42000000
-// expect: kind=tensor_wait access=read blocks=0
+// expect: kind=tensor_wait blocks=0
 KERNEL tensor_product_not_committed(unsigned* a) {
   BEGIN(PROXY_FENCE(););
   if (i == 0) {
@@ -165,7 +165,7 @@ KERNEL tensor_store_not_waited_for(unsigned* a) {
 // synccheck, tensor memory: the next product overwrites columns that loads may still read
 // rule: PTX ISA, tcgen05.wait
 // steps: alloc a 512; launch tensor_load_not_waited_for 1 128 a; want a 127 0x41800000
-// expect: kind=tensor_wait access=write blocks=0 threads=0
+// expect: kind=tensor_wait blocks=0 threads=0
 KERNEL tensor_load_not_waited_for(unsigned* a) {
   BEGIN(PROXY_FENCE(););
   if (i == 0) {
@@ -218,7 +218,7 @@ KERNEL tensor_copy_source_reused(unsigned* a) {
 // rule: PTX ISA, tcgen05.mma; Memory Consistency Model
 // steps: alloc a 512; launch tensor_matrix_no_barrier 1 128 a; sync
 // fixed: alloc a 512; launch tensor_matrix_no_barrier 1 128 a; want a 127 0x41800000
-// expect: kind=raw space=shared blocks=0 threads=64
+// expect: kind=raw space=shared bytes=16 blocks=0 threads=64
 KERNEL tensor_matrix_no_barrier(unsigned* a) {
   BEGIN(PROXY_FENCE(););
   ones[i] = ONES; // OTHER

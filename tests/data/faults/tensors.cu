@@ -75,36 +75,34 @@ KERNEL tensor_tile_overwritten_in_flight(const void* map, unsigned* b) {
   b[i] = tile[i];
 }
 
-// CASE tensor_load_other_phase
-// synccheck, missing wait: the wait for the second tile names the parity of the first one, which ends at once
-// rule: PTX ISA, mbarrier.test_wait: phase parity
-// steps: alloc a 2048; iota a 512; map m a 32 16 32 8; alloc b 128; launch tensor_load_other_phase 1 32 m b; want b 31 318
+// CASE tensor_load_other_object
+// synccheck, missing wait: the second tile has an mbarrier of its own, and the wait for it names the first one
+// rule: PTX ISA, cp.async.bulk.tensor: completion mechanisms
+// steps: alloc a 2048; iota a 512; map m a 32 16 32 8; alloc b 128; launch tensor_load_other_object 1 32 m b; want b 31 318
 // expect: kind=missing_wait access=read space=shared bytes=4 blocks=0 threads=0-31
-KERNEL tensor_load_other_phase(const void* map, unsigned* b) {
+KERNEL tensor_load_other_object(const void* map, unsigned* b) {
   __shared__ alignas(128) volatile unsigned tiles[2][TILE_BYTES / 4];
-  __shared__ unsigned long long barrier;
-  const unsigned i = threadIdx.x, object = SHARED_ADDRESS(&barrier);
+  __shared__ unsigned long long barriers[2];
+  const unsigned i = threadIdx.x, object = SHARED_ADDRESS(&barriers[0]), second = SHARED_ADDRESS(&barriers[1]);
   unsigned done;
   if (i == 0) {
     MBARRIER_INIT(object, 1);
+    MBARRIER_INIT(second, 1);
     OBJECT_FENCE();
   }
   __syncthreads();
   if (i == 0) {
     EXPECT(object);
     TENSOR_LOAD(ADDRESS(tiles[0]), map, 0, object);
-  }
-  MBARRIER_WAIT(object, 0);
-  const unsigned first = tiles[0][i];
-  __syncthreads();
-  if (i == 0) {
-    EXPECT(object);
-    TENSOR_LOAD(ADDRESS(tiles[1]), map, 8, object); // OTHER
+    EXPECT(second);
+    TENSOR_LOAD(ADDRESS(tiles[1]), map, 8, second); // OTHER
   }
   __syncwarp();
-  MBARRIER_WAIT(object, PICK(0, 1));
+  MBARRIER_WAIT(object, 0);
+  const unsigned first = tiles[0][i];
+  MBARRIER_WAIT(PICK(object, second), 0);
   b[i] = first + tiles[1][i]; // FAULT
-  BREAK(MBARRIER_WAIT(object, 1);)
+  BREAK(MBARRIER_WAIT(second, 0);)
 }
 
 // CASE tensor_store_no_fence
@@ -238,12 +236,12 @@ KERNEL tensor_load_waited_for_by_others(const void* map, unsigned* b) {
   b[i] = tile[i]; // FAULT
 }
 
-// CASE tensor_tile_not_returned
-// racecheck, asynchronous copies: the next copy overwrites the tile, which the consumers may not have read yet
-// rule: PTX ISA, cp.async.bulk.tensor; CUDA C++ Programming Guide, Asynchronous Barrier: producer and consumer
-// steps: alloc a 2048; iota a 512; map m a 32 16 32 8; alloc b 256; launch tensor_tile_not_returned 1 64 m b; want b 63 318
+// CASE tensor_tile_returned_too_early
+// racecheck, asynchronous copies: consumers return the tile before they have read it, and the next copy overwrites it
+// rule: CUDA C++ Programming Guide, Asynchronous Barrier: producer and consumer
+// steps: alloc a 2048; iota a 512; map m a 32 16 32 8; alloc b 256; launch tensor_tile_returned_too_early 1 64 m b; want b 63 318
 // expect: kind=war space=shared blocks=0
-KERNEL tensor_tile_not_returned(const void* map, unsigned* b) {
+KERNEL tensor_tile_returned_too_early(const void* map, unsigned* b) {
   BLOCK_OF_TILE(tile);
   __shared__ unsigned long long full, empty;
   const unsigned i = threadIdx.x, filled = SHARED_ADDRESS(&full), emptied = SHARED_ADDRESS(&empty);
@@ -256,15 +254,15 @@ KERNEL tensor_tile_not_returned(const void* map, unsigned* b) {
   __syncthreads();
   for (unsigned r = 0; r < 2; ++r) {
     if (i == 0) {
-      FIX(if (r == 1) MBARRIER_WAIT(emptied, 0);)
-      BREAK(if (r == 1) MBARRIER_WAIT(filled, 0);)
+      if (r == 1) MBARRIER_WAIT(emptied, 0);
       EXPECT(filled);
       TENSOR_LOAD(ADDRESS(tile), map, 8 * r, filled); // FAULT
     }
     if (i >= 32) {
       MBARRIER_WAIT(filled, r);
+      BREAK(MBARRIER_ARRIVE(emptied);)
       sum += tile[i - 32]; // OTHER
-      MBARRIER_ARRIVE(emptied);
+      FIX(MBARRIER_ARRIVE(emptied);)
     }
   }
   b[i] = sum;

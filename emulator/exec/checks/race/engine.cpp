@@ -155,6 +155,7 @@ void Engine::open_copies(Block& block, std::uint32_t warp, Mask lanes, const Mea
   for (const int lane : EachLane(lanes)) {
     LaneCopies& copies = block.copies(warp, lane);
     Time& open = meaning.step == Step::bulk_copy ? copies.bulk.open : copies.each.open;
+    copies.last = std::max(copies.last, time);
     open = std::min(open, time);
   }
 }
