@@ -113,8 +113,11 @@ std::string message_text(const CheckMessage& m) {
               address_remark(m.kind));
   if (m.memory) add_memory(lines, m);
   if (m.other) {
-    lines.add("    Other access: {}{} of size {} bytes", m.other->space.empty() ? "" : "__" + m.other->space + "__ ",
-              m.other->access, m.other->bytes);
+    if (m.other->access.empty()) // it accesses tensor memory
+      lines.add("    Other instruction:");
+    else
+      lines.add("    Other access: {}{} of size {} bytes", m.other->space.empty() ? "" : "__" + m.other->space + "__ ",
+                m.other->access, m.other->bytes);
     lines.threads(*m.other);
   }
   if (m.count > 1) lines.add("    {} errors", m.count);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // clusterlaunchcontrol (9.7.13.17): each block's work is done once, by the block itself or by one that has cancelled
 // it; as many blocks as multiprocessors start, and they cancel the others in turns.
+#include "emulator/exec/checks/copy_check.hpp"
 #include "emulator/exec/checks/init_check.hpp"
+#include "emulator/exec/checks/race_check.hpp"
 #include "tests/hardware/emulated.hpp"
 
 #include <gtest/gtest.h>
@@ -115,7 +117,7 @@ wait:
 
 struct Ran {
   std::vector<Word> done, by;
-  std::size_t findings = 0; ///< of initcheck
+  std::size_t findings = 0; ///< of the tool
   [[nodiscard]] std::size_t started() const { return std::set<Word>(by.begin(), by.end()).size(); }
   [[nodiscard]] std::size_t most() const {
     std::size_t most = 0;
@@ -126,7 +128,7 @@ struct Ran {
 };
 
 Ran run(const char* ptx, std::array<Word, 3> grid, Word cluster, unsigned workers = 0, std::uint64_t seed = 0,
-        exec::InitCheck* init = nullptr) {
+        exec::LaunchChecker* tool = nullptr, exec::Tools tools = {}) {
   Emulated machine(ptx, "cancel.ptx");
   Emulated::Request request;
   request.kernel = "k";
@@ -135,10 +137,8 @@ Ran run(const char* ptx, std::array<Word, 3> grid, Word cluster, unsigned worker
   request.shape.block[0] = 1;
   request.workers = workers;
   request.schedule_seed = seed;
-  if (init != nullptr) {
-    request.tools.initcheck = true;
-    request.checkers = {init};
-  }
+  request.tools = tools;
+  if (tool != nullptr) request.checkers = {tool};
   const std::size_t count = std::size_t{grid[0]} * grid[1] * grid[2];
   std::uint64_t buffers[2];
   for (std::uint64_t& b : buffers) {
@@ -212,8 +212,17 @@ TEST(LaunchControl, ARequestNeedsAPlaceInTheBlock) {
 // initcheck sees that the answer is written in each block of the cluster.
 TEST(LaunchControl, TheAnswerIsInitializedInEachBlock) {
   exec::InitCheck init;
-  const Ran r = run(kClusters, {Word{4 * kMultiprocessors}, 1, 1}, 2, 0, 0, &init);
+  const Ran r = run(kClusters, {Word{4 * kMultiprocessors}, 1, 1}, 2, 0, 0, &init, {.initcheck = true});
   EXPECT_EQ(r.done, std::vector<Word>(4 * kMultiprocessors, 1));
+  EXPECT_EQ(r.findings, 0u);
+}
+
+// Others may wait for the answer before the warp that has asked goes on.
+TEST(LaunchControl, TheAnswerIsOrderedByItsMbarrier) {
+  exec::RaceCheck races;
+  EXPECT_EQ(run(kClusters, {Word{4 * kMultiprocessors}, 1, 1}, 2, 0, 0, &races, {.racecheck = true}).findings, 0u);
+  exec::CopyCheck copies;
+  const Ran r = run(kClusters, {Word{4 * kMultiprocessors}, 1, 1}, 2, 0, 0, &copies, {.synccheck = true});
   EXPECT_EQ(r.findings, 0u);
 }
 

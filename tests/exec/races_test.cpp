@@ -214,6 +214,26 @@ TEST(Races, WithinAWarpOnlyWhereThreadsAreIndependent) {
   EXPECT_TRUE(check(body, 1, 32, 60).findings.empty());
 }
 
+// Each warp starts its copies after those of the warp before it.
+TEST(Races, ABarrierKnowsTheCopiesThatEachWarpHasWaitedFor) {
+  const std::string group = "cp.async.ca.shared.global [%r10], [%rd2], 4; cp.async.commit_group;\n",
+                    next = "cp.async.ca.shared.global [%r10+512], [%rd2+512], 4; cp.async.commit_group;\n",
+                    wait = "cp.async.wait_group 1; bar.sync 0;\n";
+  EXPECT_TRUE(check(kMirror + group + next + wait + "ld.shared.u32 %r13, [%r11];", 1, 128).findings.empty());
+  EXPECT_FALSE(check(kMirror + group + next + wait + "ld.shared.u32 %r13, [%r11+512];", 1, 128).findings.empty());
+  EXPECT_TRUE(check(kMirror + "setp.gt.u32 %p3, %r1, 70; @%p3 bra B;\n" + group + "B: " + next + wait +
+                        "ld.shared.u32 %r13, [%r12+280];",
+                    1, 128)
+                  .findings.empty());
+}
+
+// Blocks use the same shared memory one after the other.
+TEST(Races, CopiesOfEarlierBlocksAreForgotten) {
+  const std::string copy = "cp.async.ca.shared.global [%r10], [%rd2], 4; cp.async.wait_all; ";
+  EXPECT_TRUE(check(kMirror + copy + "st.shared.u8 [%r10], 1;", 8, 32).findings.empty());
+  EXPECT_FALSE(check(kMirror + copy + "st.shared.u8 [%r11], 1;", 8, 32).findings.empty());
+}
+
 TEST(Races, ThreadsThatHaveExitedCountAsArrived) {
   const std::string body = kMirror + "st.shared.u32 [%r10], %r1; setp.ge.u32 %p1, %r1, 32; @%p1 ret;"
                                      "bar.sync 0; ld.shared.u32 %r13, [%r11];";

@@ -4,6 +4,7 @@
 #include "tests/exec/kernel_test.hpp"
 
 #include "api/session/tensor_map.hpp"
+#include "emulator/exec/checks/copy_check.hpp"
 #include "emulator/exec/checks/race_check.hpp"
 
 #include <cstring>
@@ -32,16 +33,19 @@ struct Change {
   std::uint64_t forged = 0;
   std::uint64_t rows = 16;
   bool im2col = false;
+  bool whole_warp = false; ///< all lanes execute the statement
 };
 
-// The first words of the buffer are the map.
-std::string trap_of(const Change& change, std::vector<exec::ToolFindingGroup>* findings = nullptr) {
-  std::string text =
-      kernel_of("mov.u32 %r10, s; mov.u32 %r11, 0; mov.u32 %r12, 0; mov.u32 %r13, b;\n"
-                "setp.ne.u32 %p1, %r1, 0; @%p1 ret;\n"
-                "mbarrier.init.shared.b64 [%r13], 1; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r13], 1024;\n" +
-                    change.before + change.statement + " ret;",
-                ".shared .align 128 .b8 s[1024];\n.shared .align 8 .b64 b;\n");
+// The first words of the buffer are the map. `findings`: those of racecheck or of synccheck.
+std::string trap_of(const Change& change, std::vector<exec::ToolFindingGroup>* findings = nullptr,
+                    bool of_races = true) {
+  std::string text = kernel_of("mov.u32 %r10, s; mov.u32 %r11, 0; mov.u32 %r12, 0; mov.u32 %r13, b;\n"
+                               "setp.ne.u32 %p1, %r1, 0;" +
+                                   std::string(change.whole_warp ? "" : "@%p1 ret;\n") +
+                                   "@!%p1 mbarrier.init.shared.b64 [%r13], 1;\n"
+                                   "@!%p1 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r13], 1024;\n" +
+                                   change.before + change.statement + " ret;",
+                               ".shared .align 128 .b8 s[1024];\n.shared .align 8 .b64 b;\n");
   text.replace(text.find(".version 8.3"), 12, ".version 9.0");
   text.replace(text.find("sm_90"), 5, "sm_90a");
   Emulated machine(text, "tensor.ptx");
@@ -65,9 +69,10 @@ std::string trap_of(const Change& change, std::vector<exec::ToolFindingGroup>* f
   std::memcpy(buffer.data(), words.data(), sizeof words);
   request.arguments.push_back({machine.buffer(buffer), 8});
   exec::RaceCheck races;
+  exec::CopyCheck copies;
   if (findings != nullptr) {
-    request.checkers.push_back(&races);
-    request.tools.racecheck = true;
+    request.checkers.push_back(of_races ? static_cast<exec::LaunchChecker*>(&races) : &copies);
+    (of_races ? request.tools.racecheck : request.tools.synccheck) = true;
   }
   std::string trap = machine.run(request);
   if (findings != nullptr) *findings = machine.findings();
@@ -134,6 +139,51 @@ TEST(TensorCopy, RacecheckKnowsWhatIsWaitedFor) {
   EXPECT_EQ(trap_of({.statement = copy + read}, &findings), "");
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].first.detail, "no wait for the asynchronous copy");
+}
+
+/// "KIND xCOUNT" of each finding of synccheck.
+std::vector<std::string> pending(const std::string& statement) {
+  std::vector<exec::ToolFindingGroup> findings;
+  EXPECT_EQ(trap_of({.statement = statement}, &findings, false), "") << statement;
+  std::vector<std::string> list;
+  for (const exec::ToolFindingGroup& g : findings)
+    list.push_back(std::string(id_of(g.first.kind)) + " x" + std::to_string(g.count));
+  return list;
+}
+using Findings = std::vector<std::string>;
+
+TEST(TensorCopy, ALoadIsPendingUntilItsPhaseIsWaitedFor) {
+  const std::string arrive = "mbarrier.arrive.shared.b64 %rd10, [%r13];\n",
+                    fence = "fence.mbarrier_init.release.cluster;\n", load = Change{}.statement + "\n";
+  const std::string wait = "again:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r13], 0; @!%p2 bra again;\n";
+  const std::string read = "ld.shared.u32 %r14, [%r10+1020];\n", write = "st.shared.u32 [%r10], 0;\n";
+  EXPECT_EQ(pending(fence + arrive + load + wait + read + write), Findings{});
+  EXPECT_EQ(pending(fence + arrive + load + read + wait), Findings{"missing_wait x1"});
+  EXPECT_EQ(pending(fence + arrive + load + write + wait), Findings{"missing_wait x1"});
+  EXPECT_EQ(pending(arrive + load + wait), Findings{"missing_fence x1"}) << "of the mbarrier";
+  EXPECT_EQ(pending(fence + arrive + load + "ld.global.u32 %r14, [%rd1+512];\n" + wait), Findings{});
+}
+
+TEST(TensorCopy, AStoreIsPendingUntilItsGroupIsWaitedFor) {
+  const std::string store = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r11, %r12}], [%r10];\n"
+                            "cp.async.bulk.commit_group;\n",
+                    write = "st.shared.u32 [%r10], 0;\n", fence = "fence.proxy.async;\n",
+                    wait = "cp.async.bulk.wait_group 0;\n", wait_read = "cp.async.bulk.wait_group.read 0;\n";
+  EXPECT_EQ(pending(write + fence + store + wait_read + write), Findings{});
+  EXPECT_EQ(pending(write + fence + store + write + wait), Findings{"missing_wait x1"});
+  EXPECT_EQ(pending(write + store + wait), Findings{"missing_fence x1"});
+  EXPECT_EQ(pending(store), Findings{"missing_wait x1"}) << "the block exits";
+}
+
+// CUTLASS lets a whole warp issue one copy.
+TEST(TensorCopy, RacecheckTakesTheSameCopyOfSeveralLanesForOne) {
+  const std::string store = "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r11, %r12}], [%r10];\n"
+                            "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n";
+  std::vector<exec::ToolFindingGroup> findings;
+  EXPECT_EQ(trap_of({.statement = store, .whole_warp = true}, &findings), "");
+  EXPECT_TRUE(findings.empty());
+  EXPECT_EQ(trap_of({.statement = store, .before = "shr.u32 %r12, %r1, 4;\n", .whole_warp = true}, &findings), "");
+  EXPECT_FALSE(findings.empty()) << "to other rows";
 }
 
 TEST(TensorCopy, FieldsOfMaps) {

@@ -57,11 +57,16 @@ const std::map<std::string, std::set<std::string>>& kinds() {
         "stack_overflow", "forged_handle", "exited_block"}},
       {"racecheck", {"raw", "war", "waw"}},
       {"initcheck", {"uninitialized", "unused"}},
-      {"synccheck",
-       {"divergent_barrier", "divergent_aligned", "thread_count", "mask_without_caller", "exited_lanes", "masks_differ",
-        "lanes_missing", "inactive_source", "missing_wait", "missing_fence", "group_wait", "group_fence",
-        "mbarrier_not_initialised", "mbarrier_double_init", "mbarrier_count", "mbarrier_phase", "mbarrier_overwritten",
-        "cluster_barrier", "grid_sync"}},
+      {"synccheck", {"divergent_barrier",    "divergent_aligned",
+                     "thread_count",         "mask_without_caller",
+                     "exited_lanes",         "masks_differ",
+                     "lanes_missing",        "inactive_source",
+                     "missing_wait",         "missing_fence",
+                     "group_wait",           "group_fence",
+                     "tensor_wait",          "mbarrier_not_initialised",
+                     "mbarrier_double_init", "mbarrier_count",
+                     "mbarrier_phase",       "mbarrier_overwritten",
+                     "cluster_barrier",      "grid_sync"}},
   };
   return list;
 }
@@ -85,7 +90,7 @@ TEST(Faults, AreManyAndEachHasATwin) {
 TEST(Faults, HaveKnownFieldsAndEveryKindOccurs) {
   std::map<std::string, std::set<std::string>> seen;
   for (const auto& [id, one] : cases()) {
-    const std::set<std::string> optional = {"sanitizer", "found", "differs"};
+    const std::set<std::string> optional = {"sanitizer", "found", "differs", "device"};
     std::set<std::string> needed = {"id", "twin", "tool", "class", "source", "module", "steps"};
     if (is_faulty(one)) needed.insert({"what", "rule", "expect"});
     expect_fields(one, needed, optional, id);
@@ -163,9 +168,9 @@ std::multimap<int, std::string> instructions(const std::string& ptx, const std::
 
 /// Not what computes addresses and conditions; `of_register`: anything that reads a register.
 bool accesses_or_synchronises(const std::string& instruction, bool of_register) {
-  static const std::vector<std::string> opcodes = {"ld.",   "st.",      "st\t",     "atom.", "red.",   "bar.",  "bar",
-                                                   "shfl",  "vote",     "match",    "redux", "call",   "cp.",   "tex.",
-                                                   "sust.", "mbarrier", "ldmatrix", "fence", "membar", "wgmma."};
+  static const std::vector<std::string> opcodes = {
+      "ld.",  "st.", "st\t", "atom.", "red.",     "bar.",     "bar",   "shfl",   "vote",   "match",   "redux",
+      "call", "cp.", "tex.", "sust.", "mbarrier", "ldmatrix", "fence", "membar", "wgmma.", "tcgen05."};
   const std::string plain = instruction.starts_with("@") ? instruction.substr(instruction.find(' ') + 1) : instruction;
   if (plain.starts_with("ld.param")) return false;
   return of_register ||

@@ -36,6 +36,7 @@ inline CheckedRun check_program(const FaultJson& one, const std::string& tools,
   const std::string file = (folder.path() / "messages.json").string();
   std::vector<std::string> words = {"exec", "--tool",       tools, "--leak-check", "full", "--save",
                                     file,   "--time-limit", "60"};
+  if (one.contains("device")) words.insert(words.end(), {"--device", one["device"]});
   words.insert(words.end(), options.begin(), options.end());
   const std::vector<std::string> program = {"--", WARPLENS_PLAY, "libcuda.so.1",
                                             kFaults + one["module"].get<std::string>()};

@@ -60,6 +60,10 @@ bool read_wholly(const Op* op, Warp* warp, Mask mask, Piece* pieces) {
 
 } // namespace
 
+std::uint64_t place_in_block(const Warp* warp, const Cta& block, std::uint64_t offset) {
+  return &block == warp->cta ? offset : (block.rank + 1) * kClusterStride + offset;
+}
+
 const Op* part_of_instruction(const Op* op, Warp*) { return op + 1; }
 
 const Op* async_copy(const Op* op, Warp* warp) {
@@ -118,6 +122,7 @@ private:
       if ((mask >> rank & 1) == 0) continue;
       Reached there = to;
       there.bytes = ctas[rank]->shared + (to.bytes - owner.shared);
+      there.offset = place_in_block(warp_, *ctas[rank], static_cast<std::uint64_t>(to.bytes - owner.shared));
       if (!copy(from, there) || !complete(there.bytes)) return false;
     }
     return true;

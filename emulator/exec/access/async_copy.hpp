@@ -13,6 +13,9 @@
 
 namespace warplens::exec {
 
+/// Where a warp sees an offset in the shared memory of a block of its cluster: as Cluster::place() says.
+std::uint64_t place_in_block(const Warp* warp, const Cta& block, std::uint64_t offset);
+
 /// The handler of ops that belong to the op before them; never called.
 const Op* part_of_instruction(const Op*, Warp*);
 

@@ -48,7 +48,7 @@ bool cancel_for(const Op* op, Warp* warp, int lane) {
     if (!multicast && cta != own) continue;
     Reached there = to;
     there.bytes = cta->shared + (to.bytes - own->shared);
-    if (cta != own) there.offset += (cta->rank + 1) * kClusterStride; // see Cluster::place()
+    there.offset = place_in_block(warp, *cta, static_cast<std::uint64_t>(to.bytes - own->shared));
     observe_run(op, warp, there, kBytes);
     std::memcpy(there.bytes, &response, kBytes);
     if (!complete_bytes(op + 1, warp, lane, cta, multicast, kBytes)) return false;
@@ -68,8 +68,15 @@ Response response_of(const Op* op, Warp* warp, int lane) {
 const Op* try_cancel(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   for (const int lane : EachLane(mask))
+<<<<<<< HEAD
     if (!cancel_for(op, warp, lane)) return nullptr;
   return mask == 0 ? op + 2 : wait_later(warp, op + 2);
+=======
+    if (!try_cancel(op, warp, lane)) return nullptr;
+  // The checkers learn of the arrival before others wait for it.
+  const Op* const next = op[2].run == tell_step ? tell_step(op + 2, warp) : op + 2;
+  return mask == 0 ? next : wait_later(warp, next);
+>>>>>>> part-san
 }
 
 const Op* query_canceled(const Op* op, Warp* warp) {

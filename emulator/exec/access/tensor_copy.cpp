@@ -3,6 +3,7 @@
 // instructions, what lies beyond the tensor, how stores end, what the mbarrier is told.
 #include "emulator/exec/access/tensor_copy.hpp"
 
+#include "emulator/exec/access/async_copy.hpp"
 #include "emulator/exec/access/atomics.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
 #include "emulator/exec/block/cluster.hpp"
@@ -219,6 +220,7 @@ private:
       if ((mask >> rank & 1) == 0) continue;
       Reached there = to;
       there.bytes = ctas[rank]->shared + (to.bytes - owner.shared);
+      there.offset = place_in_block(warp_, *ctas[rank], static_cast<std::uint64_t>(to.bytes - owner.shared));
       if (!copy(*ctas[rank], there) || !complete(*ctas[rank])) return false;
     }
     return true;
@@ -401,6 +403,19 @@ std::uint32_t bytes_of_tensor_copy(const Op* op, Warp* warp, int lane) {
   std::memcpy(words.data(), at, sizeof words);
   const TensorSite& site = warp->cta->program.tensors[op->extra];
   return TensorMap::is_valid(words) ? Box(TensorMap::decoded(words), site).bytes() : 0;
+}
+
+bool is_same_copy(const Op* op, Warp* warp, int lane, int other) {
+  const TensorSite& site = warp->cta->program.tensors[op->extra];
+  const auto same = [&](std::uint32_t of) {
+    return row<std::uint32_t>(warp, of)[lane] == row<std::uint32_t>(warp, of)[other];
+  };
+  const std::size_t coordinates = site.four_rows ? site.coordinate.size() : site.dimensions;
+  if (!std::all_of(site.coordinate.begin(), site.coordinate.begin() + static_cast<std::ptrdiff_t>(coordinates), same))
+    return false;
+  for (const Op* const part : {op, op + 2})
+    if (address_in(part, warp, lane) != address_in(part, warp, other)) return false;
+  return true;
 }
 
 const Op* replace_in_map(const Op* op, Warp* warp) { return replace_field<std::uint32_t>(op, warp); }

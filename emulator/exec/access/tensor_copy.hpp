@@ -16,6 +16,9 @@ const Op* tensor_copy(const Op*, Warp*);
 /// The bytes that the mbarrier of a load will be told of; 0: there is no tensor map.
 std::uint32_t bytes_of_tensor_copy(const Op* op, Warp* warp, int lane);
 
+/// Whether two lanes copy the same box to or from the same place.
+bool is_same_copy(const Op* op, Warp* warp, int lane, int other);
+
 /// tensormap.replace: src[1]: values; `extra`: the field, and from bit 8 on the dimension.
 const Op* replace_in_map(const Op*, Warp*);
 /// The same with values of 64 bits.

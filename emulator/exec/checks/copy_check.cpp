@@ -53,7 +53,9 @@ bool CopyCheck::concerns(const Program& program) {
     const isa::Family family = spelling_in(program, i).entry->family;
     return family == isa::Family::async_copy || family == isa::Family::bulk_copy ||
            family == isa::Family::async_store || family == isa::Family::mbarrier ||
-           family == isa::Family::group_multiply;
+           family == isa::Family::group_multiply || family == isa::Family::tensor_copy ||
+           family == isa::Family::tensor_transfer || family == isa::Family::tensor_copy_shared ||
+           family == isa::Family::tensor_multiply;
   });
 }
 
@@ -67,8 +69,10 @@ CopyChecker::CopyChecker(const Program& program) : program_(program) {
     const isa::Spelling& s = spelling_in(program, i);
     meanings_.push_back(race::meaning_of(s));
     group_steps_.push_back(group_step_of(s));
-    async_proxy_ =
-        async_proxy_ || s.entry->family == isa::Family::bulk_copy || group_steps_.back() == GroupStep::product;
+    tensor_steps_.push_back(tensor_step_of(s));
+    async_proxy_ = async_proxy_ || s.entry->family == isa::Family::bulk_copy ||
+                   s.entry->family == isa::Family::tensor_copy || group_steps_.back() == GroupStep::product ||
+                   meanings_.back().step == race::Step::tensor_work;
     const bool fence = s.entry->opcode == "fence";
     const bool of_proxy = s.has(Word::w_proxy) && (s.has(Word::w_async) || s.has(Word::w_async_generic));
     fences_.push_back(fence && of_proxy                       ? Fence::proxy
@@ -117,7 +121,13 @@ void CopyChecker::access(const WarpAccess& a) {
   const bool stores = shared && a.site->kind != AccessKind::load && (async_proxy_ || !a.warp->cta->mbarriers.empty());
   if (remote || stores || pending.may_conflict(low, high - low))
     for (const int lane : EachLane(a.mask)) access_lane(a, lane, a.address(lane));
-  if (meaning.asynchronous && !meaning.run && meaning.step != race::Step::completing_copy) add_each(a, block);
+  if (!meaning.asynchronous || meaning.step == race::Step::completing_copy || meaning.run) {
+    if (running_.empty() || !meaning.asynchronous) return;
+    const auto by_map = running_.find({a.of.cta, a.of.warp, a.site->instruction});
+    if (by_map != running_.end()) add_piece(a, by_map->second);
+    return;
+  }
+  add_each(a, block);
 }
 
 void CopyChecker::access_lane(const WarpAccess& a, int lane, std::uint64_t address) {
@@ -203,7 +213,9 @@ void CopyChecker::tell_pending(const ThreadAccess& at, const PendingCopy& copy, 
   const auto i = static_cast<std::size_t>(lane);
   const ThreadAccess other = access_of(copy, lane);
   const char* why = "no thread has waited for the mbarrier phase in which the copy completes";
-  if (copy.ends == PendingCopy::Ends::with_product) {
+  if (copy.ends == PendingCopy::Ends::with_commit) {
+    why = why_uncommitted(copy.phases.empty());
+  } else if (copy.ends == PendingCopy::Ends::with_product) {
     why = "the warps have not waited for the group of the product";
   } else if (copy.ends != PendingCopy::Ends::at_object) {
     const Groups& groups = blocks_[copy.cta].groups[copy.warp];
@@ -214,8 +226,10 @@ void CopyChecker::tell_pending(const ThreadAccess& at, const PendingCopy& copy, 
               ? "the thread of the copy has not waited for its group"
               : "no thread has waited for the group of the copy, or for the mbarrier on which it arrives";
   }
-  const bool product = copy.ends == PendingCopy::Ends::with_product;
-  findings_.add({.kind = product ? Kind::group_wait : Kind::missing_wait, .at = at, .other = other, .detail = why});
+  const Kind kind = copy.ends == PendingCopy::Ends::with_product  ? Kind::group_wait
+                    : copy.ends == PendingCopy::Ends::with_commit ? Kind::tensor_wait
+                                                                  : Kind::missing_wait;
+  findings_.add({.kind = kind, .at = at, .other = other, .detail = why});
 }
 
 void CopyChecker::tell_unfenced(const WarpStep& step, int lane, const Located& where, std::uint64_t bytes,

@@ -4,6 +4,7 @@
 
 #include "emulator/exec/checks/group_registers.hpp"
 #include "emulator/exec/checks/pending_copies.hpp"
+#include "emulator/exec/checks/pending_tensors.hpp"
 #include "emulator/exec/checks/proxy_fences.hpp"
 #include "emulator/exec/checks/race/meaning.hpp"
 #include "emulator/exec/state/checker.hpp"
@@ -30,12 +31,14 @@ private:
   };
   struct Block {
     PendingCopies shared, global;
+    PendingTensors tensors;
     ProxyFences proxies;
     std::map<std::uint32_t, Groups> groups;           ///< by warp
     std::map<std::uint32_t, GroupRegisters> products; ///< by warp, from its first wgmma on
   };
   enum class Fence : std::uint8_t { none, proxy, objects };
-  enum class GroupStep : std::uint8_t { none, product, fence, commit, wait }; ///< wgmma
+  enum class GroupStep : std::uint8_t { none, product, fence, commit, wait };                ///< wgmma
+  enum class TensorStep : std::uint8_t { none, work, load, store, wait_loads, wait_stores }; ///< tcgen05
   /// What a lane of an op addresses; `block` is null for global memory.
   struct Located {
     Block* block = nullptr;
@@ -49,6 +52,16 @@ private:
     PendingCopy copy;
   };
   using Place = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>; ///< CTA, warp, instruction
+  /// A copy by tensor map between the two steps of its instruction.
+  struct Running {
+    PendingCopy copy; ///< without its bytes
+    std::vector<Begun> sides;
+    bool several = false;              ///< a multicast
+    bool in_pair = false;              ///< the mbarrier may be that of the other block of a pair
+    bool told = false;                 ///< that a fence is missing
+    std::optional<std::uint64_t> base; ///< where it begins in shared memory
+    bool repeated = false;             ///< by another lane
+  };
 
   [[nodiscard]] Block& block_of(std::uint64_t cta);
   void access_lane(const WarpAccess& access, int lane, std::uint64_t address);
@@ -60,12 +73,21 @@ private:
   void after(const WarpStep& step, Block& block, const race::Meaning& meaning);
   void begin_copy(const WarpStep& step, int lane, std::vector<Begun>& begun);
   void begin_side(const WarpStep& step, const Located& at, PendingCopy copy, std::vector<Begun>& begun);
-  void add_phases(const WarpStep& step, int lane, unsigned multicast, PendingCopy& copy);
+  void begin_by_map(const WarpStep& step);
+  void add_piece(const WarpAccess& access, Running& running);
+  void add_phases(const WarpStep& step, int lane, PendingCopy& copy);
   void attach_arrival(const WarpStep& step, Block& block);
   void wait_for_phase(const WarpStep& step, Block& block);
   void complete_phase(PendingCopies& pending, const ObjectPlace& object, bool odd);
   void wait_for_groups(const WarpStep& step, Block& block, bool bulk, std::uint32_t running);
   void commit(const WarpStep& step, Block& block, bool bulk);
+  static TensorStep tensor_step_of(const isa::Spelling& spelling);
+  void tensor_step(const WarpStep& step, Block& block);
+  void look_at_tensors(const WarpStep& step, int lane, Block& block, const TensorWork& work);
+  void read_matrices(const WarpStep& step, int lane, Block& block, const TensorWork& work);
+  static const char* why_uncommitted(bool uncommitted);
+  static PendingCopy reading(const WarpStep& step, int lane, std::vector<Extent> extents);
+  void commit_tensors(const WarpStep& step);
   static GroupStep group_step_of(const isa::Spelling& spelling);
   [[nodiscard]] GroupRegisters& group_registers(const WarpStep& step, Block& block);
   void group_step(const WarpStep& step, Block& block);
@@ -75,16 +97,19 @@ private:
                     const char* detail);
   [[nodiscard]] Located locate(const WarpStep& step, const Op* op, int lane, std::uint16_t bytes);
   void tell_pending(const ThreadAccess& at, const PendingCopy& copy, int lane);
+  void add_all(std::vector<Begun>& begun);
   void tell_unfenced(const WarpStep& step, int lane, const Located& at, std::uint64_t bytes,
                      const ProxyFences::Unfenced& before, const char* detail);
 
   const Program& program_;
-  std::vector<race::Meaning> meanings_; ///< by instruction
-  std::vector<Fence> fences_;           ///< by instruction
-  std::vector<GroupStep> group_steps_;  ///< by instruction
-  bool async_proxy_ = false;            ///< bulk copies or products of warp groups use the asynchronous proxy
+  std::vector<race::Meaning> meanings_;  ///< by instruction
+  std::vector<Fence> fences_;            ///< by instruction
+  std::vector<GroupStep> group_steps_;   ///< by instruction
+  std::vector<TensorStep> tensor_steps_; ///< by instruction
+  bool async_proxy_ = false;             ///< bulk copies, copies by tensor map or products use the asynchronous proxy
   std::map<std::uint64_t, Block> blocks_;
   std::map<Place, std::vector<Begun>> begun_;
+  std::map<Place, Running> running_;
   Block* block_ = nullptr; ///< of the last event, …
   std::uint64_t cta_ = 0;  ///< … and its number
   int run_lane_ = 0;       ///< which accesses a run of bytes

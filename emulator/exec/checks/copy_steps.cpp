@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // CopyChecker: the instructions that begin copies, complete them, and order the proxies.
 #include "emulator/exec/access/async_copy.hpp"
+#include "emulator/exec/access/launch_control.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
+#include "emulator/exec/access/tensor_copy.hpp"
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/paths.hpp"
+#include "emulator/exec/checks/completions.hpp"
 #include "emulator/exec/checks/copy_checker.hpp"
 #include "emulator/exec/memory/memory.hpp"
 
@@ -64,6 +67,7 @@ void CopyChecker::step(const WarpStep& step) {
   const race::Meaning& meaning = meanings_[step.instruction];
   Block& block = block_of(step.of.cta);
   if (group_steps_[step.instruction] != GroupStep::none) return group_step(step, block);
+  if (tensor_steps_[step.instruction] != TensorStep::none) return tensor_step(step, block);
   step.after ? after(step, block, meaning) : before(step, block, meaning);
 }
 
@@ -76,6 +80,7 @@ void CopyChecker::before(const WarpStep& step, Block& block, const race::Meaning
   case race::Step::copy_commit: return commit(step, block, false);
   case race::Step::bulk_commit: return commit(step, block, true);
   case race::Step::mbarrier_copies_arrive: return attach_arrival(step, block);
+  case race::Step::mbarrier_commit: return commit_tensors(step);
   case race::Step::mbarrier_init:
     for (const int lane : EachLane(step.mask))
       if (const Located at = locate(step, step.op, lane, kObjectBytes); at.block == &block)
@@ -83,6 +88,7 @@ void CopyChecker::before(const WarpStep& step, Block& block, const race::Meaning
     return;
   case race::Step::bulk_copy:
   case race::Step::completing_copy: {
+    if (step.op->run == tensor_copy) return begin_by_map(step);
     std::vector<Begun>& begun = begun_[{step.of.cta, step.of.warp, step.instruction}];
     begun.clear();
     for (const int lane : EachLane(step.mask)) begin_copy(step, lane, begun);
@@ -103,40 +109,44 @@ void CopyChecker::after(const WarpStep& step, Block& block, const race::Meaning&
   case race::Step::copy_wait_all: commit(step, block, false); return wait_for_groups(step, block, false, 0);
   case race::Step::bulk_copy:
   case race::Step::completing_copy: {
-    const auto found = begun_.find({step.of.cta, step.of.warp, step.instruction});
-    if (found == begun_.end()) return;
-    for (Begun& one : found->second) {
-      const auto owner = blocks_.find(one.owner);
-      if (owner == blocks_.end()) continue;
-      const bool shared = one.copy.space == isa::Space::shared;
-      (shared ? owner->second.shared : owner->second.global).add(std::move(one.copy));
+    const Place place{step.of.cta, step.of.warp, step.instruction};
+    if (const auto found = begun_.find(place); found != begun_.end()) {
+      add_all(found->second);
+      begun_.erase(found);
+    } else if (const auto by_map = running_.find(place); by_map != running_.end()) {
+      add_all(by_map->second.sides);
+      running_.erase(by_map);
     }
-    begun_.erase(found);
     return;
   }
   default: return;
   }
 }
 
+void CopyChecker::add_all(std::vector<Begun>& begun) {
+  for (Begun& one : begun) {
+    const auto owner = blocks_.find(one.owner);
+    if (owner == blocks_.end()) continue;
+    const bool shared = one.copy.space == isa::Space::shared;
+    (shared ? owner->second.shared : owner->second.global).add(std::move(one.copy));
+  }
+}
+
 // ---- copies that begin
 
 // The phases in which the copy of a lane completes: of one mbarrier, or of one in each CTA of a multicast.
-void CopyChecker::add_phases(const WarpStep& step, int lane, unsigned multicast, PendingCopy& copy) {
-  const bool bulk = step.op->run == bulk_copy;
-  const Located object = locate(step, step.op + (bulk ? 2 : 1), lane, kObjectBytes);
-  if (object.block == nullptr) return;
-  const auto add = [&](std::uint64_t cta, Block& block, const std::byte* host) {
-    copy.phases.push_back({{cta, object.address}, odd_phase(host), copy.lanes});
-    if (!bulk) return;
-    if (const auto before = block.proxies.take_unfenced_object(object.address))
-      tell_unfenced(step, lane, object, kObjectBytes, *before,
+void CopyChecker::add_phases(const WarpStep& step, int lane, PendingCopy& copy) {
+  const bool through_async_proxy = step.op->run == bulk_copy || step.op->run == tensor_copy;
+  for (const Completion& c : completions_of(step, lane)) {
+    const auto block = blocks_.find(c.cta->number);
+    if (block == blocks_.end()) continue; // it has exited: memcheck's
+    copy.phases.push_back({{c.cta->number, c.offset}, odd_phase(c.place), copy.lanes});
+    if (!through_async_proxy) continue;
+    if (const auto before = block->second.proxies.take_unfenced_object(c.offset))
+      tell_unfenced(step, lane, {&block->second, c.cta->number, c.offset, c.place}, kObjectBytes, *before,
                     "no fence.mbarrier_init or fence.proxy.async between the initialisation of the mbarrier and the "
                     "copy that completes at it");
-  };
-  if (multicast == 0) return add(object.cta, *object.block, object.host);
-  for (const Cta* const cta : step.warp->cta->cluster->ctas)
-    if (const auto block = blocks_.find(cta->number); (multicast >> cta->rank & 1) != 0 && block != blocks_.end())
-      add(cta->number, block->second, cta->shared + object.address);
+  }
 }
 
 void CopyChecker::begin_side(const WarpStep& step, const Located& at, PendingCopy copy, std::vector<Begun>& begun) {
@@ -168,9 +178,9 @@ void CopyChecker::begin_copy(const WarpStep& step, int lane, std::vector<Begun>&
   copy.bytes = bulk ? row<std::uint32_t>(warp, op->src[1])[lane] : op->site->lane_bytes;
   copy.ends = grouped ? PendingCopy::Ends::with_bulk_group : PendingCopy::Ends::at_object;
   copy.group = block_of(step.of.cta).groups[step.of.warp].bulk[static_cast<std::size_t>(lane)];
-  const bool several = bulk && (op->extra & kMulticast) != 0;
-  const unsigned multicast = several ? row<std::uint16_t>(warp, op[1].src[1])[lane] : 0;
-  if (!grouped) add_phases(step, lane, multicast, copy);
+  const bool several = (bulk || op->run == try_cancel) && (op->extra & kMulticast) != 0;
+  const unsigned multicast = several && bulk ? row<std::uint16_t>(warp, op[1].src[1])[lane] : ~0u;
+  if (!grouped) add_phases(step, lane, copy);
   if (bulk) {
     copy.kind = AccessKind::load;
     if (const Located from = locate(step, op, lane, reached); from.host != nullptr) begin_side(step, from, copy, begun);
@@ -251,6 +261,7 @@ void CopyChecker::wait_for_phase(const WarpStep& step, Block& block) {
       if (one == blocks_.end()) continue;
       complete_phase(one->second.shared, at.object(), odd);
       complete_phase(one->second.global, at.object(), odd);
+      one->second.tensors.complete_phase(at.object(), odd);
     }
   }
 }

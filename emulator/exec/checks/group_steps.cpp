@@ -7,10 +7,6 @@
 #include "emulator/exec/matrix/group_tiles.hpp"
 #include "emulator/exec/state/group_site.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 namespace warplens::exec {
 
 using Kind = ToolFinding::Kind;
@@ -20,11 +16,6 @@ using scalar::SharedFactor;
 namespace {
 
 constexpr int kRowsOfGroup = 64; // of A
-
-/// Bytes of shared memory.
-struct Extent {
-  std::uint64_t first = 0, end = 0;
-};
 
 // The bytes of `rows` rows of `k` elements; what is beyond the shared memory of the block is left to the product
 // itself.
@@ -37,17 +28,6 @@ void add_extents(const SharedFactor& factor, MatrixElement element, int rows, in
         const auto at = static_cast<std::uint64_t>(unit - cta.shared);
         extents.push_back({at, at + kUnit});
       }
-}
-
-void join_neighbours(std::vector<Extent>& extents) {
-  std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) { return a.first < b.first; });
-  std::vector<Extent> joined;
-  for (const Extent& e : extents)
-    if (!joined.empty() && e.first <= joined.back().end)
-      joined.back().end = std::max(joined.back().end, e.end);
-    else
-      joined.push_back(e);
-  extents = std::move(joined);
 }
 
 std::vector<Extent> extents_of(const GroupSite& s, Warp* warp) {
@@ -111,25 +91,30 @@ void CopyChecker::group_step(const WarpStep& step, Block& block) {
 void CopyChecker::begin_product(const WarpStep& step, Block& block, std::uint64_t group) {
   auto* const warp = const_cast<Warp*>(step.warp); // its rows are read only
   const int lane = __builtin_ctz(step.mask);
-  for (const Extent& e : extents_of(*step.op->group, warp)) {
-    const std::uint64_t bytes = e.end - e.first;
-    if (const auto before = block.proxies.unfenced(e.first, bytes))
-      tell_unfenced(step, lane, {&block, step.of.cta, e.first, warp->cta->shared + e.first}, bytes, *before,
+  std::vector<Extent> extents = extents_of(*step.op->group, warp);
+  for (const Extent& e : extents)
+    if (const auto before = block.proxies.unfenced(e.first, e.end - e.first))
+      tell_unfenced(step, lane, {&block, step.of.cta, e.first, warp->cta->shared + e.first}, e.end - e.first, *before,
                     "no fence.proxy.async between the store and the product that reads it");
-    PendingCopy read;
-    read.cta = step.of.cta;
-    read.warp = step.of.warp;
-    read.instruction = step.instruction;
-    read.calls = calls_of(*warp, lane);
-    read.space = isa::Space::shared;
-    read.kind = AccessKind::load;
-    read.lanes = Mask{1} << lane;
-    read.bytes = bytes;
-    read.address[static_cast<std::size_t>(lane)] = e.first;
-    read.ends = PendingCopy::Ends::with_product;
-    read.group = static_cast<std::uint32_t>(group);
-    block.shared.add(std::move(read));
-  }
+  PendingCopy read = reading(step, lane, std::move(extents));
+  read.ends = PendingCopy::Ends::with_product;
+  read.group = static_cast<std::uint32_t>(group);
+  block.shared.add(std::move(read));
+}
+
+PendingCopy CopyChecker::reading(const WarpStep& step, int lane, std::vector<Extent> extents) {
+  PendingCopy read;
+  read.cta = step.of.cta;
+  read.warp = step.of.warp;
+  read.instruction = step.instruction;
+  read.calls = calls_of(*step.warp, lane);
+  read.space = isa::Space::shared;
+  read.kind = AccessKind::load;
+  read.lanes = Mask{1} << lane;
+  for (const Extent& e : extents) read.bytes += e.end - e.first;
+  if (!extents.empty()) read.address[static_cast<std::size_t>(lane)] = extents.front().first;
+  read.parts = std::move(extents);
+  return read;
 }
 
 void CopyChecker::complete_products(const WarpStep& step, Block& block, std::uint64_t running, std::uint64_t next) {

@@ -38,7 +38,7 @@ private:
   struct Moving {
     const Op* op = nullptr;
     Mask lanes = 0; ///< of a bulk copy: those that are still to come
-    bool bulk = false, reduces = false, multicast = false;
+    bool bulk = false, reduces = false;
     bool dirty = false;  ///< some bytes of the source are unwritten
     bool stored = false; ///< the stores have begun
     int lane = 0;        ///< of a bulk copy

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // initcheck: asynchronous copies. Their loads come before their stores; the two are matched here.
 #include "emulator/exec/access/async_copy.hpp"
-#include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/checks/init_checker.hpp"
 
 namespace warplens::exec {
@@ -23,7 +22,6 @@ void InitChecker::step(const WarpStep& step) {
   moving.lanes = step.mask;
   moving.bulk = family == isa::Family::bulk_copy;
   moving.reduces = moving.bulk && (step.op->extra & kBulkReduces) != 0;
-  moving.multicast = moving.bulk && (step.op->extra & kMulticast) != 0;
   moving.stored = true; // the next load begins a copy
 }
 
@@ -74,24 +72,12 @@ void InitChecker::store_copied(const WarpAccess& a) {
       carry(a, moving, lane, moving.from[lane], a.address(lane), moving.bytes[lane]);
     return;
   }
-  if (!moving.stored) moving.to = a.lanes.base;
+  // A multicast writes to the same offset in each block.
+  const std::uint64_t to = a.space == Space::shared ? a.lanes.base % kClusterStride : a.lanes.base;
+  if (!moving.stored) moving.to = to;
   moving.stored = true;
-  const std::uint64_t done = a.lanes.base - moving.to;
   const auto count = static_cast<unsigned>(__builtin_popcount(a.mask)) * std::uint64_t{a.site->lane_bytes};
-  if (!moving.multicast) {
-    if (moving.dirty) carry(a, moving, moving.lane, moving.from[0] + done, a.lanes.base, count);
-    return;
-  }
-  // To the same offset in each CTA that the mask names.
-  auto* const warp = const_cast<Warp*>(a.warp);
-  const unsigned mask = row<std::uint16_t>(warp, moving.op[1].src[1])[moving.lane];
-  for (std::size_t rank = 0; rank < a.warp->cta->cluster->ctas.size(); ++rank) {
-    if ((mask >> rank & 1) == 0) continue;
-    const std::uint64_t to = (rank + 1) * kClusterStride + a.lanes.base % kClusterStride;
-    if (const SharedPlace place = shared_at(*a.warp, to); place.shadow != nullptr)
-      place.shadow->write(place.offset, count);
-    if (moving.dirty) carry(a, moving, moving.lane, moving.from[0] + done, to, count);
-  }
+  if (moving.dirty) carry(a, moving, moving.lane, moving.from[0] + (to - moving.to), a.lanes.base, count);
 }
 
 // Makes bytes of a copy unwritten, as far as those of its source are.

@@ -5,29 +5,50 @@
 
 namespace warplens::exec {
 
+void join_neighbours(std::vector<Extent>& extents) {
+  std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) { return a.first < b.first; });
+  std::vector<Extent> joined;
+  for (const Extent& e : extents)
+    if (!joined.empty() && e.first <= joined.back().end)
+      joined.back().end = std::max(joined.back().end, e.end);
+    else
+      joined.push_back(e);
+  extents = std::move(joined);
+}
+
 bool PendingCopies::are_in_conflict(AccessKind copy, AccessKind access) {
   const auto reduces = [](AccessKind kind) { return kind == AccessKind::atomic || kind == AccessKind::reduction; };
   if (copy == AccessKind::load) return access != AccessKind::load;
   return !(reduces(copy) && reduces(access));
 }
 
-void PendingCopies::mark(const PendingCopy& copy, Mask lanes, bool pending) {
+template <class Visit> bool PendingCopies::each_extent(const PendingCopy& copy, Mask lanes, Visit visit) {
   for (const int lane : EachLane(lanes)) {
     const std::uint64_t first = copy.address[static_cast<std::size_t>(lane)];
-    const std::uint64_t end = (first + copy.bytes + kWord - 1) / kWord;
-    if (end > words_.size()) words_.resize(end, false);
-    for (std::uint64_t word = first / kWord; word < end; ++word) words_[word] = pending;
+    if (copy.parts.empty() && visit(lane, Extent{first, first + copy.bytes})) return true;
+    for (const Extent& part : copy.parts)
+      if (visit(lane, part)) return true;
   }
+  return false;
+}
+
+void PendingCopies::mark(const PendingCopy& copy, Mask lanes, bool pending) {
+  each_extent(copy, lanes, [&](int, const Extent& e) {
+    const std::uint64_t end = (e.end + kWord - 1) / kWord;
+    if (end > words_.size()) words_.resize(end, false);
+    for (std::uint64_t word = e.first / kWord; word < end; ++word) words_[word] = pending;
+    return false;
+  });
 }
 
 void PendingCopies::add(PendingCopy copy) {
   if (copy.lanes == 0 || copy.bytes == 0) return;
   copy.low = ~std::uint64_t{0};
-  for (const int lane : EachLane(copy.lanes)) {
-    const std::uint64_t at = copy.address[static_cast<std::size_t>(lane)];
-    copy.low = std::min(copy.low, at);
-    copy.high = std::max(copy.high, at + copy.bytes);
-  }
+  each_extent(copy, copy.lanes, [&](int, const Extent& e) {
+    copy.low = std::min(copy.low, e.first);
+    copy.high = std::max(copy.high, e.end);
+    return false;
+  });
   if (copies_.size() >= kMost) copies_.erase(copies_.begin());
   if (copy.space == isa::Space::shared) mark(copy, copy.lanes, true);
   copies_.push_back(std::move(copy));
@@ -48,10 +69,12 @@ std::pair<const PendingCopy*, int> PendingCopies::conflict(std::uint64_t address
                                                            AccessKind kind) const {
   for (const PendingCopy& copy : copies_) {
     if (address >= copy.high || address + bytes <= copy.low || !are_in_conflict(copy.kind, kind)) continue;
-    for (const int lane : EachLane(copy.lanes)) {
-      const std::uint64_t at = copy.address[static_cast<std::size_t>(lane)];
-      if (address < at + copy.bytes && address + bytes > at) return {&copy, lane};
-    }
+    int found = -1;
+    each_extent(copy, copy.lanes, [&](int lane, const Extent& e) {
+      if (address < e.end && address + bytes > e.first) found = lane;
+      return found >= 0;
+    });
+    if (found >= 0) return {&copy, found};
   }
   return {nullptr, 0};
 }

@@ -11,6 +11,7 @@
 
 #include "emulator/exec/state/events.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -24,6 +25,13 @@ struct ObjectPlace {
   friend bool operator==(const ObjectPlace&, const ObjectPlace&) = default;
 };
 
+/// Bytes of shared or global memory.
+struct Extent {
+  std::uint64_t first = 0, end = 0;
+};
+/// Sorts them, and joins those that touch.
+void join_neighbours(std::vector<Extent>& extents);
+
 /// What lanes of a warp copy with one instruction, on one side: what they read, or what they write.
 struct PendingCopy {
   std::uint64_t cta = 0;  ///< of the threads
@@ -35,8 +43,9 @@ struct PendingCopy {
   Mask lanes = 0; ///< not complete
   std::uint64_t bytes = 0;
   std::array<std::uint64_t, kWarpSize> address{};
+  std::vector<Extent> parts; ///< of a copy by one lane, if there are several; `bytes` is their sum
 
-  enum class Ends : std::uint8_t { with_group, with_bulk_group, with_product, at_object } ends{};
+  enum class Ends : std::uint8_t { with_group, with_bulk_group, with_product, with_commit, at_object } ends{};
   std::uint32_t group = 0; ///< number of its group among those of its threads
   /// Phases of mbarriers that are complete only when these lanes' copies are.
   struct Phase {
@@ -60,13 +69,18 @@ public:
                                                             AccessKind kind) const;
   /// `done` returns the lanes whose part of a copy is complete.
   template <class Done> void complete(Done done) {
+    std::uint64_t low = ~std::uint64_t{0}, high = 0;
     for (PendingCopy& copy : copies_) {
       const Mask lanes = done(copy) & copy.lanes;
       if (lanes == 0) continue;
       if (copy.space == isa::Space::shared) mark(copy, lanes, false);
       copy.lanes &= ~lanes;
+      low = std::min(low, copy.low);
+      high = std::max(high, copy.high);
     }
     std::erase_if(copies_, [](const PendingCopy& copy) { return copy.lanes == 0; });
+    for (const PendingCopy& copy : copies_) // others may read the same bytes
+      if (copy.space == isa::Space::shared && copy.low < high && low < copy.high) mark(copy, copy.lanes, true);
   }
   [[nodiscard]] std::vector<PendingCopy>& all() { return copies_; }
 
@@ -75,6 +89,8 @@ private:
   static constexpr std::uint64_t kWord = 4;
   static bool are_in_conflict(AccessKind copy, AccessKind access);
   void mark(const PendingCopy& copy, Mask lanes, bool pending);
+  /// Calls `visit` with each lane and bytes of it, until it returns true; whether it did.
+  template <class Visit> static bool each_extent(const PendingCopy& copy, Mask lanes, Visit visit);
 
   std::vector<PendingCopy> copies_;
   std::vector<bool> words_; ///< of shared memory: whether a pending copy reads or writes it

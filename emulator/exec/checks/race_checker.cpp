@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/checks/race_checker.hpp"
 
-#include "emulator/exec/access/async_copy.hpp"
-#include "emulator/exec/access/launch_control.hpp"
+#include "emulator/exec/access/access.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
 #include "emulator/exec/access/tensor_copy.hpp"
 #include "emulator/exec/block/cluster.hpp"
+#include "emulator/exec/checks/completions.hpp"
 #include "emulator/exec/checks/race/stored_values.hpp"
+#include "emulator/exec/checks/tensor_work.hpp"
 #include "emulator/exec/memory/memory.hpp"
 #include "emulator/exec/state/launch.hpp"
 
@@ -88,7 +89,7 @@ void RaceChecker::access(const WarpAccess& access) {
                     .offsets = access.offsets};
   if (access.space == isa::Space::texture) touch.lane_bytes = access.warp->worker->texel_bytes; // in global memory
   if (meaning.run) [[unlikely]] // the lanes stand for pieces of what one lane accesses
-    to_run(access, touch);
+    if (!to_run(access, touch)) return;
   const race::StoredValues values(access, stores_[site.index]);
   if (access.space != isa::Space::shared)
     engine_.access(block, access.of.warp, touch, engine_.global(), values);
@@ -96,7 +97,7 @@ void RaceChecker::access(const WarpAccess& access) {
     engine_.access(block, access.of.warp, touch, *shared_, values);
   else
     touch_cluster(access, block, touch, values);
-  if (is_of_mbarrier(meaning.step)) [[unlikely]]
+  if (is_of_mbarrier(meaning.step) && meaning.step != race::Step::mbarrier_commit) [[unlikely]]
     object_accessed(access, block, meaning);
 }
 
@@ -105,10 +106,30 @@ void RaceChecker::fresh(const Warp&, int, isa::Space space, std::uint64_t addres
   if (space == isa::Space::global) engine_.global().shadow.forget(address, bytes);
 }
 
-void RaceChecker::to_run(const WarpAccess& access, race::Touch& touch) const {
-  const auto begun = begun_.find({access.of.cta, access.of.warp, touch.instruction});
+// False: another lane has issued the same copy by tensor map, as where a whole warp does. Both write the same values.
+bool RaceChecker::to_run(const WarpAccess& access, race::Touch& touch) {
   touch.run = static_cast<std::uint64_t>(__builtin_popcount(access.mask)) * touch.lane_bytes;
-  touch.mask = begun != begun_.end() ? begun->second.mask & -begun->second.mask : 1;
+  touch.mask = 1;
+  const auto found = begun_.find({access.of.cta, access.of.warp, touch.instruction});
+  if (found == begun_.end()) return true;
+  Begun& begun = found->second;
+  if (begun.op->run == tensor_copy && access.space == isa::Space::shared) {
+    if (begun.base == access.lanes.base) begin_lane(access, begun);
+    if (!begun.base) begun.base = access.lanes.base;
+  }
+  touch.mask = Mask{1} << begun.lane;
+  return !begun.repeats;
+}
+
+// A copy by tensor map begins with its first byte of shared memory.
+void RaceChecker::begin_lane(const WarpAccess& access, Begun& begun) const {
+  const Mask before = begun.mask & ((Mask{2} << begun.lane) - 1), rest = begun.mask & ~before;
+  if (rest == 0) return;
+  begun.lane = __builtin_ctz(rest);
+  auto* const warp = const_cast<Warp*>(access.warp); // its rows are read only
+  begun.repeats = false;
+  for (const int lane : EachLane(before))
+    begun.repeats = begun.repeats || is_same_copy(begun.op, warp, lane, begun.lane);
 }
 
 // Lanes may access the shared memory of different CTAs of the cluster.
@@ -171,38 +192,44 @@ void RaceChecker::arrive(race::Block& block, std::uint32_t warp, const std::vect
       engine_.mbarrier_arrive(block, warp, o.lane, *memory, o.offset, meaning, o.completes);
 }
 
-// The objects at which copies of this instruction complete, before they do.
-void RaceChecker::copies_complete(const WarpStep& step, Begun& begun) {
-  const bool bulk = step.op->run == bulk_copy, tensor = step.op->run == tensor_copy;
-  const Op* const object_op = step.op + (tensor ? 3 : bulk ? 2 : 1);
-  auto* const warp = const_cast<Warp*>(step.warp);
-  const TensorSite* const site = tensor ? &program_.tensors[step.op->extra] : nullptr;
-  const bool multicast = tensor ? site->multicast : bulk && (step.op->extra & kMulticast) != 0;
-  const auto bytes_of = [&](int lane) -> std::uint32_t {
-    if (tensor) return bytes_of_tensor_copy(step.op, warp, lane);
-    return bulk ? row<std::uint32_t>(warp, step.op->src[1])[lane] : step.op->site->lane_bytes;
-  };
-  const Cluster& cluster = *step.warp->cta->cluster;
+// The objects at which this instruction completes, before it does.
+void RaceChecker::find_completions(const WarpStep& step, race::Step meaning, Begun& begun) {
   std::map<const std::byte*, Mbarrier> now;
-  for (const int lane : EachLane(step.mask)) {
-    const std::byte* const at = reach(warp, *object_op->site, address_in(object_op, warp, lane), 8, lane);
-    const Cta* const owner = at != nullptr ? cluster.owner(at) : nullptr;
-    if (owner == nullptr) continue;
-    const std::uint32_t mask = tensor ? site->mask : step.op[1].src[1];
-    const bool everywhere = step.op->run == try_cancel && (step.op->extra & kMulticast) != 0;
-    const unsigned chosen = everywhere ? ~0u : multicast ? row<std::uint16_t>(warp, mask)[lane] : 1u << owner->rank;
-    for (const Cta* const cta : cluster.ctas) {
-      if ((chosen >> cta->rank & 1) == 0) continue;
-      const std::byte* const place = cta->shared + (at - owner->shared);
+  for (const int lane : EachLane(step.mask))
+    for (const Completion& c : completions_of(step, lane)) {
       std::uint64_t bits;
-      std::memcpy(&bits, place, sizeof bits);
-      Mbarrier& object = now.try_emplace(place, Mbarrier(bits)).first->second;
+      std::memcpy(&bits, c.place, sizeof bits);
+      Mbarrier& object = now.try_emplace(c.place, Mbarrier(bits)).first->second;
       const bool odd = object.odd_phase();
-      object.complete(bytes_of(lane));
-      begun.objects.push_back(
-          {lane, cta->number, static_cast<std::uint64_t>(place - cta->shared), object.odd_phase() != odd});
+      if (meaning == race::Step::mbarrier_commit)
+        object.arrive(1);
+      else
+        object.complete(c.bytes);
+      begun.objects.push_back({lane, c.cta->number, c.offset, object.odd_phase() != odd});
     }
-  }
+}
+
+// Matrices that tcgen05 reads, also in the other block of a pair.
+void RaceChecker::read_matrices(const WarpStep& step, race::Block& block) {
+  class NoValues final : public race::Values {
+    [[nodiscard]] bool stores_what_is_there(int) const override { return false; }
+    [[nodiscard]] bool same(int, int) const override { return false; }
+  };
+  constexpr std::uint32_t kUnitBytes = 16;
+  for (const int lane : EachLane(step.mask))
+    for (const TensorWork& work : work_of(step, lane)) {
+      race::Memory* const memory = engine_.shared(work.cta->number);
+      if (memory == nullptr) continue;
+      for (const Extent& e : work.reads) {
+        race::Touch touch{.instruction = step.instruction,
+                          .kind = AccessKind::load,
+                          .lane_bytes = kUnitBytes,
+                          .mask = Mask{1} << lane,
+                          .run = e.end - e.first};
+        touch.lanes.base = e.first;
+        engine_.access(block, step.of.warp, touch, *memory, NoValues());
+      }
+    }
 }
 
 void RaceChecker::step(const WarpStep& step) {
@@ -234,11 +261,14 @@ void RaceChecker::before(const WarpStep& step, race::Block& block, const race::M
   }
   default: break;
   }
-  const bool completes = meaning.step == Step::completing_copy;
+  const bool completes = meaning.step == Step::completing_copy || meaning.step == Step::mbarrier_commit;
   if (!is_of_mbarrier(meaning.step) && !completes && !meaning.run) return;
   Begun& begun = begun_[{step.of.cta, warp, step.instruction}];
-  begun = {step.op, step.mask, {}};
-  if (completes) copies_complete(step, begun);
+  begun = {};
+  begun.op = step.op;
+  begun.mask = step.mask;
+  begun.lane = __builtin_ctz(step.mask);
+  if (completes) find_completions(step, meaning.step, begun);
 }
 
 void RaceChecker::after(const WarpStep& step, race::Block& block, const race::Meaning& meaning) {
@@ -265,7 +295,9 @@ void RaceChecker::after(const WarpStep& step, race::Block& block, const race::Me
   if (found == begun_.end()) return;
   const Begun begun = std::move(found->second);
   begun_.erase(found);
-  if (meaning.step == Step::completing_copy) return arrive(block, warp, begun.objects, meaning);
+  if (meaning.step == Step::completing_copy || meaning.step == Step::mbarrier_commit)
+    return arrive(block, warp, begun.objects, meaning);
+  if (meaning.step == Step::tensor_work) return read_matrices(step, block);
   if (meaning.step != Step::mbarrier_wait) return;
   const Mask complete = predicate(running, step.op->dst[0]);
   for (const Object& o : begun.objects)

@@ -8,6 +8,7 @@
 #include "emulator/exec/state/program.hpp"
 
 #include <map>
+#include <optional>
 
 namespace warplens::exec {
 
@@ -33,10 +34,14 @@ private:
     const Op* op = nullptr;
     Mask mask = 0;
     std::vector<Object> objects;
+    int lane = 0;                      ///< that accesses a run
+    std::optional<std::uint64_t> base; ///< of a copy by tensor map: where it begins in shared memory
+    bool repeats = false;              ///< an earlier lane has issued the same copy
   };
   using Place = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>; ///< CTA, warp, instruction
 
-  void to_run(const WarpAccess& access, race::Touch& touch) const;
+  bool to_run(const WarpAccess& access, race::Touch& touch);
+  void begin_lane(const WarpAccess& access, Begun& begun) const;
   void touch_cluster(const WarpAccess& access, race::Block& block, const race::Touch& touch,
                      const race::Values& values);
   void before(const WarpStep& step, race::Block& block, const race::Meaning& meaning);
@@ -44,7 +49,8 @@ private:
   void arrive_at_barrier(const WarpStep& step, race::Block& block, bool waits);
   void join_warp(const WarpStep& step, race::Block& block);
   void object_accessed(const WarpAccess& access, race::Block& block, const race::Meaning& meaning);
-  void copies_complete(const WarpStep& step, Begun& begun);
+  static void find_completions(const WarpStep& step, race::Step meaning, Begun& begun);
+  void read_matrices(const WarpStep& step, race::Block& block);
   void arrive(race::Block& block, std::uint32_t warp, const std::vector<Object>& objects, const race::Meaning& meaning);
   [[nodiscard]] race::Block& block_of(std::uint64_t cta);
   [[nodiscard]] std::uint32_t groups(std::uint32_t instruction) const;

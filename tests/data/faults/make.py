@@ -17,7 +17,8 @@ import sys
 import tempfile
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-SOURCES = ["memory", "host", "races", "initial", "barriers", "copies", "clusters", "groups", "products"]
+SOURCES = ["memory", "host", "races", "initial", "barriers", "copies", "clusters", "groups", "products", "tensors",
+           "tensor_memory"]
 NUMBERS = {"bytes", "size", "distance", "error"}
 
 
@@ -90,6 +91,7 @@ def found(case):
 
 def cases_of(source):
     lines = open(os.path.join(FOLDER, source + ".cu")).read().split("\n")
+    device = {"device": line.split(": ")[1] for line in lines if line.startswith("// device: ")}
     for number, line in enumerate(lines, 1):
         match = re.match(r"// CASE (\w+)$", line)
         if not match:
@@ -100,7 +102,7 @@ def cases_of(source):
             n += 1
         tool, kind, what = re.match(r"(\w+), ([^:]+): (.*)$", comment[0]).groups()
         keys = dict(c.split(": ", 1) for c in comment[1:])
-        common = {"tool": tool, "class": kind, "source": source + ".cu"}
+        common = {"tool": tool, "class": kind, "source": source + ".cu", **device}
         yield {"id": case, "twin": case + ".fixed", **common, "what": what, "rule": keys["rule"],
                "module": source + ".faulty.ptx", "steps": steps(keys["steps"], kind),
                "expect": expected(keys["expect"], lines, number, case)}

@@ -25,6 +25,7 @@
 //   node GRAPH NAME AFTER launch..., node GRAPH NAME AFTER set...   AFTER: names with commas between, or -
 //   heap BYTES, stack BYTES                limits of the context
 //   texture NAME ADDRESS COUNT, surface NAME WIDTH   of 32-bit numbers; NAME is a handle then
+//   map NAME ADDRESS WIDTH HEIGHT BOX-WIDTH BOX-HEIGHT   a tensor map of 32-bit numbers, in device memory
 //   cudaMalloc NAME BYTES, cudaFree ADDRESS          of libcudart, which must be found by the dynamic linker
 //   free-rest                              frees and destroys what the steps made and did not free
 #include "runtime/abi/driver.hpp"
@@ -368,6 +369,18 @@ private:
     arrays_.push_back(resource.res.array.hArray);
     if (ASK(cuSurfObjectCreate, &memory_[w[0]].address, &resource) == 0) surfaces_.push_back(memory_[w[0]].address);
   }
+  void map(const Words& w) {
+    const cuuint64_t sizes[] = {number(w[2]), number(w[3])}, strides[] = {4 * sizes[0]};
+    const cuuint32_t box[] = {static_cast<cuuint32_t>(number(w[4])), static_cast<cuuint32_t>(number(w[5]))},
+                     steps[] = {1, 1};
+    CUtensorMap map{};
+    ASK(cuTensorMapEncodeTiled, &map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, reinterpret_cast<void*>(address(w[1])), sizes,
+        strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    Memory& m = made(w[0], Memory::kDevice);
+    ASK(cuMemAlloc_v2, &m.address, sizeof map);
+    ASK(cuMemcpyHtoD_v2, m.address, &map, sizeof map);
+  }
   static void* runtime(const char* function) {
     static void* library = nullptr;
     for (const char* name : {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"})
@@ -438,6 +451,7 @@ const std::map<std::string, Player::Verb>& Player::verbs() {
       {"stack", {&Player::stack, 1}},
       {"texture", {&Player::texture, 3}},
       {"surface", {&Player::surface, 2}},
+      {"map", {&Player::map, 6}},
       {"cudaMalloc", {&Player::runtime_malloc, 2}},
       {"cudaFree", {&Player::runtime_free, 1}},
   };

@@ -151,10 +151,11 @@ void Engine::catch_up(const Current& at) {
 
 // What follows in the open group of these lanes.
 void Engine::open_copies(Block& block, std::uint32_t warp, Mask lanes, const Meaning& meaning, Time time) {
-  if (meaning.step == Step::completing_copy) return;
+  if (meaning.completes_at_object()) return;
   for (const int lane : EachLane(lanes)) {
     LaneCopies& copies = block.copies(warp, lane);
     Time& open = meaning.step == Step::bulk_copy ? copies.bulk.open : copies.each.open;
+    copies.last = std::max(copies.last, time);
     open = std::min(open, time);
   }
 }

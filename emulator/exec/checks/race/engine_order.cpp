@@ -25,7 +25,7 @@ bool Engine::in_order(const Current& at, const Record& old, Mask first, Mask sec
     for (const int a : EachLane(first)) {
       if (same_warp && a == b) { // program order, but copies go on
         if (!old.asynchronous()) continue;
-        const bool completes = meanings_[old.instruction()].step == Step::completing_copy;
+        const bool completes = meanings_[old.instruction()].completes_at_object();
         if (!completes && old.time <= at.block.copies_done(at.warp, b, now_)) continue;
       }
       if (!at.block.knows(at.warp, b, {cta, old.warp, a}, old.time, old.asynchronous())) return false;
@@ -36,6 +36,7 @@ bool Engine::in_order(const Current& at, const Record& old, Mask first, Mask sec
 // The granules that both accessed in no order.
 std::uint32_t Engine::unordered(const Current& at, const Record& old, const Record& record, std::uint32_t common,
                                 std::uint32_t granule) const {
+  if (old.time <= at.memory.since) return 0; // of an earlier block: also if it is asynchronous
   if (old.time <= begin_) return timeline_.precedes(old.time) ? 0 : common;
   const WarpState& w = at.block.warp(at.warp);
   const auto until = [&](const Moment& m) { return old.asynchronous() ? m.copies : m.time; };

@@ -118,6 +118,17 @@ Meaning meaning_of(const isa::Spelling& s) {
     m.asynchronous = s.has(Word::w_try_cancel);
     m.step = m.asynchronous ? Step::completing_copy : Step::none;
     break;
+  case Family::tensor_commit: // 9.7.16.12: the completion of what the thread has issued arrives
+    m.step = Step::mbarrier_commit;
+    m.scope = Scope::cluster;
+    m.strong = m.releases = true;
+    m.element_bytes = 8;
+    break;
+  case Family::tensor_multiply:
+  case Family::tensor_copy_shared:
+    m.step = Step::tensor_work;
+    m.asynchronous = m.run = true;
+    break;
   case Family::async_store:
     add_strength(s, m);
     m.asynchronous = true;

@@ -30,10 +30,12 @@ enum class Step : std::uint8_t {
   mbarrier_init,
   mbarrier_arrive,
   mbarrier_copies_arrive, ///< cp.async.mbarrier.arrive
+  mbarrier_commit,        ///< tcgen05.commit
   mbarrier_wait,
-  mbarrier_other, ///< inval, expect_tx, complete_tx
-  bulk_copy,      ///< of a group
-  completing_copy ///< completes at an mbarrier
+  mbarrier_other,  ///< inval, expect_tx, complete_tx
+  bulk_copy,       ///< of a group
+  completing_copy, ///< completes at an mbarrier
+  tensor_work      ///< tcgen05.mma, .cp: reads shared memory until tcgen05.commit arrives at an mbarrier
 };
 
 struct Meaning {
@@ -44,6 +46,8 @@ struct Meaning {
   bool asynchronous = false;      ///< the accesses go on after the instruction
   bool run = false;               ///< one lane accesses a run of bytes
   std::uint8_t element_bytes = 0; ///< of an access; elements of a vector are separate operations
+  /// Only an mbarrier tells of the completion.
+  [[nodiscard]] bool completes_at_object() const { return step == Step::completing_copy || step == Step::tensor_work; }
 };
 
 Meaning meaning_of(const isa::Spelling& spelling);

@@ -50,6 +50,19 @@ Moment Block::moment(std::uint32_t warp, Mask lanes, Time now) const {
   return at;
 }
 
+// Warps and lanes start copies at different times: the moment of all of them is that of the slowest.
+Clock Block::running_copies(std::uint32_t warp, Mask lanes, Moment at) const {
+  Clock clock;
+  if (at.copies == at.time) return clock;
+  clock.learn({who_warp(first_warp_ + warp), at});
+  for (const int lane : EachLane(lanes)) {
+    const Time done = copies_done(warp, lane, at.time);
+    const bool matters = done > at.copies && (*warps_[warp].copies)[static_cast<std::size_t>(lane)].last > at.copies;
+    if (matters) clock.learn({who_thread(first_warp_ + warp, lane), {at.time, done}});
+  }
+  return clock;
+}
+
 Clock Block::published(std::uint32_t warp, int lane, Time now) const {
   const WarpState& w = warps_[warp];
   Clock clock = known(warp, lane);
@@ -86,7 +99,11 @@ void Block::learn(std::uint32_t warp, Mask lanes, Mask live, const Clock& clock)
 
 void Block::sync_warp(std::uint32_t warp, Mask lanes, Mask live, Time now) {
   WarpState& w = warps_[warp];
-  if (lanes == live) w.warp.raise(moment(warp, lanes, now));
+  if (lanes == live) {
+    const Moment at = moment(warp, lanes, now);
+    w.warp.raise(at);
+    learn(warp, lanes, live, running_copies(warp, lanes, at));
+  }
   if (lanes == live && !w.lanes) return;
   Clock sum;
   for (const int i : EachLane(lanes)) sum.learn(known(warp, i));
@@ -105,11 +122,12 @@ void Block::arrive(const BarrierArrival& arrival, std::uint32_t number, std::uin
   const auto at = std::find_if(b.arrived.begin(), b.arrived.end(), same);
   const Moment moment = this->moment(arrival.warp, arrival.lanes, now);
   if (at == b.arrived.end()) {
-    b.arrived.push_back({arrival, moment});
+    b.arrived.push_back({arrival, moment, running_copies(arrival.warp, arrival.lanes, moment)});
   } else {
     at->who.lanes |= arrival.lanes;
     at->who.live = arrival.live;
     at->at = {now, std::min(at->at.copies, moment.copies)};
+    at->copies.learn(running_copies(arrival.warp, arrival.lanes, moment));
   }
   if (b.threads == 0) return; // complete when the first warp goes on
   // A warp counts as 32 threads when all its lanes have arrived.
@@ -168,8 +186,15 @@ void Block::complete(Barrier& barrier) {
     if (a.at.copies != a.at.time) at.copies = std::min(at.copies, a.at.copies); // some still go on
     all = all && a.who.waits && a.who.lanes == a.who.live;
   }
-  if (all) return complete_all(done, at);
+  Clock copies;
+  for (const Arrived& a : done.arrived) copies.learn(a.copies);
+  if (all) {
+    complete_all(done, at);
+    for (const Arrived& a : done.arrived) learn(a.who.warp, a.who.lanes, a.who.live, copies);
+    return;
+  }
   Clock sum = sum_of(done);
+  sum.learn(copies);
   for (const Arrived& a : done.arrived) {
     const WarpState& w = warps_[a.who.warp];
     if (w.block.time != 0) sum.learn({who_cta(cta_), w.block});

@@ -47,6 +47,7 @@ struct LaneCopies {
     [[nodiscard]] Time first() const;
   };
   Groups each, bulk;
+  Time last = 0; ///< of its copies, also of those that are complete
 };
 
 struct WarpState {
@@ -103,6 +104,7 @@ private:
   struct Arrived {
     BarrierArrival who;
     Moment at{};
+    Clock copies; ///< see running_copies()
   };
   struct Barrier {
     std::vector<Arrived> arrived;
@@ -111,6 +113,8 @@ private:
   };
   static constexpr std::uint32_t kBarriers = 16;
   [[nodiscard]] Moment moment(std::uint32_t warp, Mask lanes, Time now) const;
+  /// Which copies of these lanes have finished, if some of them still go on.
+  [[nodiscard]] Clock running_copies(std::uint32_t warp, Mask lanes, Moment at) const;
   [[nodiscard]] bool alike() const;
   void complete(Barrier& barrier);
   void complete_all(const Barrier& barrier, Moment at);
