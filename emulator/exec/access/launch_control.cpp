@@ -68,15 +68,10 @@ Response response_of(const Op* op, Warp* warp, int lane) {
 const Op* try_cancel(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   for (const int lane : EachLane(mask))
-<<<<<<< HEAD
     if (!cancel_for(op, warp, lane)) return nullptr;
-  return mask == 0 ? op + 2 : wait_later(warp, op + 2);
-=======
-    if (!try_cancel(op, warp, lane)) return nullptr;
   // The checkers learn of the arrival before others wait for it.
   const Op* const next = op[2].run == tell_step ? tell_step(op + 2, warp) : op + 2;
   return mask == 0 ? next : wait_later(warp, next);
->>>>>>> part-san
 }
 
 const Op* query_canceled(const Op* op, Warp* warp) {

@@ -5,6 +5,7 @@
 
 // The matrices are ones: A is all of them, and B the first 256 bytes. Each element of the product is 16.
 #define ONES make_uint4(0x3c003c00u, 0x3c003c00u, 0x3c003c00u, 0x3c003c00u)
+#define TWOS make_uint4(0x40004000u, 0x40004000u, 0x40004000u, 0x40004000u)
 #define DESCRIPTOR(memory) ((SHARED_ADDRESS(memory) >> 4) | 0x0000001000080000ull)
 #define PROXY_FENCE() FENCE("proxy.async")
 // What the compiler must not move from one side to the other are operands of both.
@@ -41,19 +42,20 @@ KERNEL product_stored_before_wait(volatile unsigned* a) {
 // synccheck, products of warp groups: the wait leaves the group running whose accumulator is stored
 // rule: PTX ISA, wgmma.wait_group
 // steps: alloc a 512; launch product_waits_for_older_group 1 128 a; sync
-// fixed: alloc a 512; launch product_waits_for_older_group 1 128 a; want a 127 32
+// fixed: alloc a 512; launch product_waits_for_older_group 1 128 a; want a 127 80
 // expect: kind=group_wait blocks=0
 KERNEL product_waits_for_older_group(volatile unsigned* a) {
-  __shared__ alignas(1024) uint4 ones[128];
+  __shared__ alignas(1024) uint4 ones[128], twos[128];
   float d[4] = {}, e[4] = {};
   ones[threadIdx.x] = ONES;
+  twos[threadIdx.x] = TWOS; // ptxas makes no code of a second product of the same matrices
   PROXY_FENCE();
   __syncthreads();
   GROUP_FENCE(d);
   GROUP_FENCE(e);
   PRODUCT(d, DESCRIPTOR(ones));
   GROUP_COMMIT();
-  PRODUCT(e, DESCRIPTOR(ones));
+  PRODUCT(e, DESCRIPTOR(twos));
   GROUP_COMMIT();
   GROUP_WAIT(PICK(1, 0), d);
   FIX(GROUP_WAIT(0, e);)
