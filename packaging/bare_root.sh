@@ -51,6 +51,8 @@ make_root() {
   else
     say "/proc cannot be mounted here: warplens exec is not tested"
   fi
+  # Open MPI looks for the processors there.
+  if mount -t sysfs -o ro sysfs "$root/sys" 2>/dev/null; then mounted+=("$root/sys"); fi
 }
 
 has_proc() { [[ -e $root/proc/self ]]; }
