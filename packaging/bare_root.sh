@@ -51,8 +51,12 @@ make_root() {
   else
     say "/proc cannot be mounted here: warplens exec is not tested"
   fi
-  # Open MPI looks for the processors there.
+  # Open MPI looks for the processors there, and programs for terminals.
   if mount -t sysfs -o ro sysfs "$root/sys" 2>/dev/null; then mounted+=("$root/sys"); fi
+  if mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts" 2>/dev/null; then
+    mounted+=("$root/dev/pts")
+    ln -sf pts/ptmx "$root/dev/ptmx"
+  fi
 }
 
 has_proc() { [[ -e $root/proc/self ]]; }

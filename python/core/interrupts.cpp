@@ -2,9 +2,9 @@
 #include "python/core/interrupts.hpp"
 
 #include "emulator/exec/grid/time_limit.hpp"
-#include "python/core/failure.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -55,15 +55,18 @@ void end_interpreter() {
   exec::out_of_time = false;
 }
 
-/// In a daemon thread that begins something after that. A launch that has begun ends.
-void refuse_at_end() {
-  if (interpreter_ends && own_launches == 0 && !is_main_thread()) throw Failure("Error", "the interpreter ends");
+/// Keeps a daemon thread from Python's code once the interpreter ends: that would end the thread in the middle of C++,
+/// or print the error of a stopped launch to a file that is being closed.
+void stay_at_end() {
+  if (!interpreter_ends || own_launches != 0 || is_main_thread()) return;
+  PyEval_SaveThread();
+  for (;;) pause();
 }
 
 } // namespace
 
 Unlocked::Unlocked() {
-  refuse_at_end();
+  stay_at_end();
   ++unlocked_threads;
   state_ = PyEval_SaveThread();
 }
@@ -74,7 +77,7 @@ Unlocked::~Unlocked() {
 }
 
 Interrupts::Interrupts() {
-  refuse_at_end();
+  stay_at_end();
   ++running_launches;
   ++own_launches;
   if (!is_main_thread()) return;
@@ -98,6 +101,7 @@ Interrupts::Interrupts() {
 Interrupts::~Interrupts() {
   --running_launches;
   --own_launches;
+  stay_at_end();
   if (!installed_) return;
   depth = depth - 1;
   if (depth == 0) exec::out_of_time = false;

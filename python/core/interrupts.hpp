@@ -17,8 +17,8 @@
 namespace warplens::python {
 
 /// As pybind11::gil_scoped_release, but the interpreter does not end before the lock is held again: a daemon thread
-/// that asks for the lock later is ended by Python in the middle of a destructor, which ends the process. Throws Error
-/// in such a thread once the interpreter ends.
+/// that asks for the lock later is ended by Python in the middle of a destructor, which ends the process. Such a thread
+/// does not return from what it begins once the interpreter ends, nor from a launch that has begun before.
 class Unlocked {
 public:
   Unlocked();
