@@ -207,6 +207,7 @@ std::vector<std::uint64_t> Streams::ctas_of(std::uint64_t wave, std::uint32_t mu
   for (std::uint32_t slot = 0; slot < board_.resident_ctas; ++slot) {
     const std::uint64_t cta =
         kept_.number(wave) * board_.wave() + std::uint64_t{slot} * board_.multiprocessors + multiprocessor;
+    if (ctas_.empty() || cta > ctas_.rbegin()->first) break;
     if (cta_of(cta) != nullptr) list.push_back(cta);
   }
   return list;

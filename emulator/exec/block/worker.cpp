@@ -134,14 +134,15 @@ void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space
 }
 
 void AccessWatch::flush() {
-  for (Regular& r : regular_) {
-    deliver(r);
-    r = {};
-  }
-  for (Irregular& r : irregular_) {
-    deliver(r);
-    r = {};
-  }
+  const auto empty = [&](auto& held) {
+    for (auto& r : held)
+      if (r.site != nullptr) {
+        deliver(r);
+        r = {};
+      }
+  };
+  empty(regular_);
+  empty(irregular_);
 }
 
 Worker::Worker(const Launch& l, std::unique_ptr<Shard> s)
