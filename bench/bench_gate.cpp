@@ -8,6 +8,7 @@
 // twice as many pairs, and the median of all counts. The exit status is 1 if a ratio is still too large, and 2 for
 // wrong input.
 #include "bench/cases.hpp"
+#include "emulator/base/freed_memory.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -153,6 +154,7 @@ int pairs_of(const std::string& text) {
 } // namespace
 
 int main(int argc, char** argv) {
+  warplens::keep_freed_memory(); // as the program does
   const std::vector<Bound> bounds = read(argc > 1 ? argv[1] : WARPLENS_SOURCE_DIR "/bench/ratios.txt");
   const int pairs = argc > 2 ? pairs_of(argv[2]) : 11;
   fmt::print("{:<22}{:<15}{:>10}{:>10}{:>10}\n", "ratio", "kernel", "committed", "most", "measured");

@@ -2,6 +2,7 @@
 // warplens: the command line. Each subcommand has its own file.
 #include "api/session/environment.hpp"
 #include "api/session/limits.hpp"
+#include "emulator/base/freed_memory.hpp"
 #include "tools/output.hpp"
 #include "tools/ranks.hpp"
 
@@ -173,6 +174,7 @@ int run_command(int count, char** values) {
 
 int main(int count, char** values) {
   occupy_standard_files();
+  keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN); // file size limit (ulimit -f): the write reports the error
   return leave_ranks(run_command(count, values));
 }

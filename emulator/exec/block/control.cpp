@@ -52,10 +52,9 @@ template <bool watched> const Op* take(const Op* op, Warp* warp) {
   return go(warp, op->target, op->imm);
 }
 
-template <bool watched> const Op* split(const Op* op, Warp* warp, Mask taken) {
+// Not inlined, so that branches of whole warps save no registers.
+template <bool watched> [[gnu::noinline]] const Op* diverge(const Op* op, Warp* warp, Mask taken) {
   const Mask active = warp->active;
-  if (taken == 0) return go(warp, op + 1, op->imm);
-  if (taken == active) return take<watched>(op, warp);
   const Op* const meet = op->src[0] == 0 ? nullptr : op + static_cast<std::int32_t>(op->src[0]);
   // If the running path already ends at the same place, the paths that wait there wait for these lanes too.
   Paths& paths = *warp->paths;
@@ -64,6 +63,23 @@ template <bool watched> const Op* split(const Op* op, Warp* warp, Mask taken) {
   activate(warp, taken);
   paths.rejoin = meet;
   return take<watched>(op, warp);
+}
+
+template <bool watched> const Op* split(const Op* op, Warp* warp, Mask taken) {
+  if (taken == 0) return go(warp, op + 1, op->imm);
+  if (taken == warp->active) return take<watched>(op, warp);
+  return diverge<watched>(op, warp, taken);
+}
+
+// A watched branch that count_again() refuses; not inlined, like diverge().
+[[gnu::noinline]] const Op* other_branch(const Op* op, Warp* warp, Mask taken) {
+  warp->worker->count_branch(*warp, op->extra, warp->active, taken);
+  return split<true>(op, warp, taken);
+}
+
+const Op* count_and_split(const Op* op, Warp* warp, Mask taken) {
+  if (!warp->worker->count_again(*warp, op->extra, warp->active, taken)) return other_branch(op, warp, taken);
+  return split<true>(op, warp, taken);
 }
 
 // The lanes that a trap is about: those that act, or that could.
@@ -96,18 +112,11 @@ const Op* stop_with(const Op* op, Warp* warp, Trap::Kind kind, Mask lanes, std::
 
 const Op* jump(const Op* op, Warp* warp) { return take<false>(op, warp); }
 
-const Op* jump_watched(const Op* op, Warp* warp) {
-  warp->worker->count_branch(*warp, op->extra, warp->active, warp->active);
-  return take<true>(op, warp);
-}
+const Op* jump_watched(const Op* op, Warp* warp) { return count_and_split(op, warp, warp->active); }
 
 const Op* branch(const Op* op, Warp* warp) { return split<false>(op, warp, acting(op, warp)); }
 
-const Op* branch_watched(const Op* op, Warp* warp) {
-  const Mask taken = acting(op, warp);
-  warp->worker->count_branch(*warp, op->extra, warp->active, taken);
-  return split<true>(op, warp, taken);
-}
+const Op* branch_watched(const Op* op, Warp* warp) { return count_and_split(op, warp, acting(op, warp)); }
 
 const Op* rejoin(const Op* op, Warp* warp) {
   if (warp->paths->rejoin != op) return op + 1;

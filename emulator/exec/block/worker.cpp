@@ -209,8 +209,13 @@ void Worker::change_branch(Branch& last, Mask active, Mask taken) {
   last.count = 1;
 }
 
-void Worker::tell_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
-  shard->each_branch(id_of(warp), {branches[index].instruction, active, taken, 1});
+void Worker::count_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
+  Branch& last = branches[index];
+  if (warp.told_each && watch->wanted().branches) shard->each_branch(id_of(warp), {last.instruction, active, taken, 1});
+  if (last.active == active && last.taken == taken)
+    ++last.count;
+  else
+    change_branch(last, active, taken);
 }
 
 void Worker::flush() {

@@ -151,18 +151,16 @@ struct Worker {
   bool find_region(std::uint32_t site, std::uint64_t low, std::uint64_t high);
   /// True if the access does not fault on a GPU; records it as an overrun. `access` describes the access.
   bool passes(const Trap& access, std::uint64_t bytes);
-  /// Branches are held back like accesses.
-  void count_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
-    if (warp.told_each && watch->wanted().branches) [[unlikely]]
-      tell_branch(warp, index, active, taken);
+  /// Branches are held back like accesses. count_branch() is for those that count_again() refuses: they differ from the
+  /// last execution of the same branch, or somebody wants each of them.
+  bool count_again(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
     Branch& last = branches[index];
-    if (last.active == active && last.taken == taken)
-      ++last.count;
-    else
-      change_branch(last, active, taken);
+    if (last.active != active || last.taken != taken || (warp.told_each && watch->wanted().branches)) return false;
+    ++last.count;
+    return true;
   }
+  void count_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken);
   void change_branch(Branch& last, Mask active, Mask taken);
-  void tell_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken);
   void flush();
   /// What run_blocks() has found, for another process that merges it.
   void fields(Archive& a);
