@@ -367,8 +367,10 @@ Profile Analysis::profile(const DeviceRules& device) const {
   std::vector<std::string> lines = ir::print_lines(module_, function_);
   std::map<std::uint32_t, std::string_view> files;
   for (const ir::SourceFile& file : module_.files) files[file.number] = file.name;
+  const auto has_metrics = [](const InstructionRow& row) { return !row.metrics.list().empty(); };
+  profile.instructions.reserve(static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), has_metrics)));
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].metrics.list().empty()) continue;
+    if (!has_metrics(rows[i])) continue;
     const ir::Instruction& instruction = function_.instructions[i];
     InstructionRow& row = rows[i];
     row.instruction = static_cast<std::uint32_t>(i);

@@ -56,22 +56,23 @@ void GlobalTransactions::Shard::flush(Site& site, Repeat& repeat) const {
   repeat.count = 0;
 }
 
-std::span<const GlobalTransactions::Row> GlobalTransactions::Shard::rows() {
-  merged_.clear();
-  for (Site& site : sites_) {
-    for (Repeat& repeat : site.repeats) flush(site, repeat);
-    merged_.push_back(site.row);
-  }
-  return merged_;
+void GlobalTransactions::Shard::flush(Site& site) const {
+  for (Repeat& repeat : site.repeats) flush(site, repeat);
+}
+
+void GlobalTransactions::Shard::add_to(SparseRows<Row>& rows) {
+  sites_.each([&](std::size_t i, Site& site) {
+    flush(site);
+    rows[i].merge(site.row);
+  });
 }
 
 void GlobalTransactions::Shard::fields(Archive& a) {
-  rows(); // counts what only was repeated
-  for (Site& site : sites_) a(site.row);
+  sites_.each([&](std::size_t, Site& site) { flush(site); });
+  a(sites_);
 }
 
 void GlobalTransactions::Row::merge(const Row& other) {
-  if (other.requests == 0) return;
   requests += other.requests;
   cost.add(other.cost, 1);
   under.resize(other.under.size());
@@ -83,10 +84,7 @@ void GlobalTransactions::Row::merge(const Row& other) {
 
 std::unique_ptr<exec::Shard> GlobalTransactions::make_shard() { return std::make_unique<Shard>(rows_.size(), rules_); }
 
-void GlobalTransactions::absorb(exec::Shard& shard) {
-  const std::span<const Row> rows = static_cast<Shard&>(shard).rows();
-  for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].merge(rows[i]);
-}
+void GlobalTransactions::absorb(exec::Shard& shard) { static_cast<Shard&>(shard).add_to(rows_); }
 
 namespace {
 
@@ -151,36 +149,31 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[kAccessKinds], bool al
 
 std::uint64_t GlobalTransactions::sectors() const {
   std::uint64_t sum = 0;
-  for (const Row& row : rows_)
-    if (row.requests) sum += row.under[CountedRules::kSectors].total();
+  rows_.each([&](std::size_t, const Row& row) { sum += row.under[CountedRules::kSectors].total(); });
   return sum;
 }
 
 void GlobalTransactions::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   Total totals[kAccessKinds];
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const Row& row = rows_[i];
-    if (row.requests == 0) continue;
+  rows_.each([&](std::size_t i, const Row& row) {
     const auto kind = static_cast<std::size_t>(row.kind);
     totals[kind].add(row);
-    if (i >= rows.size()) continue;
+    if (i >= rows.size()) return;
     Total own[kAccessKinds];
     own[kind].add(row);
     add_metrics(rows[i].metrics, own, false);
     rows[i].pattern = row.site.pattern();
     rows[i].stride = row.site.stride();
     rows[i].lane_bytes = row.lane_bytes;
-  }
+  });
   add_metrics(launch, totals, true);
 }
 
 template <class See> void GlobalTransactions::for_each(const rules::Coalescing& rule, See&& see) const {
   const std::size_t column = rules_.column(rule);
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const Row& row = rows_[i];
-    if (row.requests)
-      see(i, static_cast<std::size_t>(row.kind), TransactionCount{row.requests, row.cost.asked, row.under[column]});
-  }
+  rows_.each([&](std::size_t i, const Row& row) {
+    see(i, static_cast<std::size_t>(row.kind), TransactionCount{row.requests, row.cost.asked, row.under[column]});
+  });
 }
 
 GlobalTransactions::Counts GlobalTransactions::counts(const rules::Coalescing& rule,

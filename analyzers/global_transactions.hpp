@@ -10,6 +10,7 @@
 #include "analyzers/analyzer.hpp"
 #include "analyzers/counted_rules.hpp"
 #include "analyzers/rule_counts.hpp"
+#include "analyzers/sparse_rows.hpp"
 
 #include <bit>
 
@@ -52,7 +53,7 @@ public:
   struct Row {
     std::uint64_t requests = 0;
     GlobalCost cost;
-    std::vector<TransactionSums> under; ///< each rule; empty: no access
+    std::vector<TransactionSums> under; ///< each rule
     AccessSite site;
     exec::AccessKind kind{};
     std::uint16_t lane_bytes = 0;
@@ -64,7 +65,7 @@ private:
   template <class See> void for_each(const rules::Coalescing& rule, See&& see) const;
 
   const CountedRules& rules_;
-  std::vector<Row> rows_; // the last: instructions out of range
+  SparseRows<Row> rows_; // the last: instructions out of range
 };
 
 class GlobalTransactions::Shard final : public exec::Shard {
@@ -85,8 +86,8 @@ public:
     start(site, repeat, key, access);
   }
 
-  /// Everything counted so far.
-  std::span<const Row> rows();
+  /// Gives everything counted so far to the rows of the analyzer.
+  void add_to(SparseRows<Row>& rows);
   void fields(Archive& a) override;
 
 private:
@@ -105,17 +106,18 @@ private:
     LaneOffsets offsets; ///< of the irregular one
     Row row;
     std::vector<Transactions> under; ///< of each repeat, each rule
+    void fields(Archive& a) { a(row); }
   };
   void start(Site& site, Repeat& repeat, const ShapeKey& key, const exec::Access& access);
   void flush(Site& site, Repeat& repeat) const;
+  void flush(Site& site) const;
   /// `under`: of each rule.
   void find_cost(const exec::Access& access, GlobalCost& one, Transactions* under) const;
 
   const CountedRules& rules_;
   std::uint64_t low_;              ///< the bits of an address that determine its cost
   std::vector<std::size_t> sizes_; ///< of each rule: the number of its transaction sizes
-  std::vector<Site> sites_;
-  std::vector<Row> merged_;
+  SparseRows<Site> sites_;
 };
 
 } // namespace warplens::analyzers

@@ -83,23 +83,19 @@ void SharedBanks::Shard::flush(Site& site) {
   repeat.count = 0;
 }
 
-std::span<const SharedBanks::Row> SharedBanks::Shard::rows() {
-  merged_.clear();
-  for (Site& site : sites_) {
+void SharedBanks::Shard::add_to(SparseRows<Row>& rows) {
+  sites_.each([&](std::size_t i, Site& site) {
     flush(site);
-    merged_.push_back(site.row);
-  }
-  return merged_;
+    rows[i].merge(site.row);
+  });
 }
 
 void SharedBanks::Shard::fields(Archive& a) {
-  rows(); // counts what only was repeated
-  for (Site& site : sites_) a(site.row);
-  a(degrees_);
+  sites_.each([&](std::size_t, Site& site) { flush(site); });
+  a(sites_, degrees_);
 }
 
 void SharedBanks::Row::merge(const Row& other) {
-  if (other.under.empty()) return;
   under.resize(other.under.size());
   for (std::size_t i = 0; i < under.size(); ++i) under[i].add(other.under[i]);
   if (other.requests == 0) return;
@@ -113,8 +109,7 @@ std::unique_ptr<exec::Shard> SharedBanks::make_shard() { return std::make_unique
 
 void SharedBanks::absorb(exec::Shard& shard) {
   auto& own = static_cast<Shard&>(shard);
-  const std::span<const Row> rows = own.rows();
-  for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].merge(rows[i]);
+  own.add_to(rows_);
   for (std::size_t i = 0; i < kDegrees; ++i) degrees_[i] += own.degrees()[i];
 }
 
@@ -136,9 +131,7 @@ void add_serialized(Metrics& metrics, const PassSums& old) {
 void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   std::uint64_t requests[kOperations]{};
   PassSums costs[kOperations], old;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const Row& row = rows_[i];
-    if (row.under.empty()) continue;
+  rows_.each([&](std::size_t i, const Row& row) {
     const PassSums& of_old = row.under[CountedRules::kOldBanks];
     old.add(of_old);
     if (row.requests) {
@@ -146,7 +139,7 @@ void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) con
       costs[operation(row.kind)].add(row.under[CountedRules::kBanks]);
     }
     const std::size_t instruction = i / kOperations;
-    if (instruction >= rows.size()) continue;
+    if (instruction >= rows.size()) return;
     InstructionRow& shown = rows[instruction];
     Metrics own;
     if (row.requests) {
@@ -158,7 +151,7 @@ void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) con
     }
     if (row.requests || of_old.worst_conflicts() + of_old.besides_worst) add_serialized(own, of_old);
     shown.metrics.accumulate(own);
-  }
+  });
   for (std::size_t which = 0; which < kOperations; ++which) add_operation(launch, which, requests[which], costs[which]);
   add_serialized(launch, old);
   launch.add(MetricId::shared_passes_ideal, old.fewest);
@@ -168,10 +161,9 @@ void SharedBanks::report(Metrics& launch, std::vector<InstructionRow>& rows) con
 
 template <class See> void SharedBanks::for_each(const rules::Banks& rule, See&& see) const {
   const std::size_t column = rules_.column(rule);
-  for (std::size_t i = 0; i < rows_.size(); ++i)
-    if (!rows_[i].under.empty())
-      see(i / kOperations, static_cast<std::size_t>(rows_[i].kind),
-          PassCount{rows_[i].requests, rows_[i].under[column]});
+  rows_.each([&](std::size_t i, const Row& row) {
+    see(i / kOperations, static_cast<std::size_t>(row.kind), PassCount{row.requests, row.under[column]});
+  });
 }
 
 SharedBanks::Counts SharedBanks::counts(const rules::Banks& rule, std::vector<InstructionRow>& rows) const {

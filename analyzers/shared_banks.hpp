@@ -10,6 +10,7 @@
 #include "analyzers/analyzer.hpp"
 #include "analyzers/counted_rules.hpp"
 #include "analyzers/rule_counts.hpp"
+#include "analyzers/sparse_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -49,7 +50,7 @@ public:
   /// Of one instruction and operation.
   struct Row {
     std::uint64_t requests = 0;  ///< of shared memory; constants and parameters only serialize
-    std::vector<PassSums> under; ///< each rule; empty: no access
+    std::vector<PassSums> under; ///< each rule
     AccessSite site;
     exec::AccessKind kind{};
     std::uint16_t lane_bytes = 0;
@@ -61,7 +62,7 @@ private:
   template <class See> void for_each(const rules::Banks& rule, See&& see) const;
 
   const CountedRules& rules_;
-  std::vector<Row> rows_; // kOperations an instruction; the last: instructions out of range
+  SparseRows<Row> rows_; // kOperations an instruction; the last: instructions out of range
   Degrees degrees_{};
 };
 
@@ -85,8 +86,8 @@ public:
     start(site, key, access);
   }
 
-  /// Everything counted so far.
-  std::span<const Row> rows();
+  /// Gives everything counted so far to the rows of the analyzer.
+  void add_to(SparseRows<Row>& rows);
   void fields(Archive& a) override;
   [[nodiscard]] const Degrees& degrees() const { return degrees_; }
 
@@ -103,15 +104,15 @@ private:
     LaneOffsets offsets; ///< of an irregular one
     Row row;
     std::vector<PassSums> under; ///< what the repeated access costs, for each rule
+    void fields(Archive& a) { a(row); }
   };
   void find_cost(const exec::Access& access, Site& site);
   void flush(Site& site);
   void start(Site& site, const ShapeKey& key, const exec::Access& access);
 
   const CountedRules& rules_;
-  std::uint64_t low_;       ///< the bits of an address that determine its cost
-  std::vector<Site> sites_; ///< with that for instructions out of range
-  std::vector<Row> merged_;
+  std::uint64_t low_;         ///< the bits of an address that determine its cost
+  SparseRows<Site> sites_;    ///< with that for instructions out of range
   std::vector<Passes> costs_; ///< of the last access that was counted, by rule
   Degrees degrees_{};
 };

@@ -115,7 +115,8 @@ WARPLENS_API warplens_status warplens_launch(warplens_module* module, const char
                                              const warplens_launch_options* options, const void* const* arguments,
                                              const size_t* sizes, size_t count, warplens_report** report);
 
-/* The report as JSON (docs/json-schema.json); valid as long as the report. */
+/* The report as JSON (docs/json-schema.json); valid as long as the report. The first call writes it, which takes longer
+ * than a small launch. "" if memory is short: warplens_last_error() says so. */
 WARPLENS_API const char* warplens_report_json(const warplens_report* report);
 /* What the kernel printed with printf(), in the order of its blocks; valid as long as the report. */
 WARPLENS_API const char* warplens_report_printed(const warplens_report* report);

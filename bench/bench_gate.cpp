@@ -7,8 +7,8 @@
 // processor affect both. The median of PAIRS such pairs (11) is compared; one that is too large is measured again with
 // twice as many pairs, and the median of all counts. The exit status is 1 if a ratio is still too large, and 2 for
 // wrong input.
+#include "api/session/freed_memory.hpp"
 #include "bench/cases.hpp"
-#include "emulator/base/freed_memory.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -154,7 +154,7 @@ int pairs_of(const std::string& text) {
 } // namespace
 
 int main(int argc, char** argv) {
-  warplens::keep_freed_memory(); // as the program does
+  warplens::api::keep_freed_memory(); // as the program does
   const std::vector<Bound> bounds = read(argc > 1 ? argv[1] : WARPLENS_SOURCE_DIR "/bench/ratios.txt");
   const int pairs = argc > 2 ? pairs_of(argv[2]) : 11;
   fmt::print("{:<22}{:<15}{:>10}{:>10}{:>10}\n", "ratio", "kernel", "committed", "most", "measured");

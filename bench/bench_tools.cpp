@@ -4,8 +4,8 @@
 // docs/sanitizer.md has the results.
 //
 //   build/bin/bench_tools [NAME [TOOL [RUNS]]]     only kernels whose name contains NAME; TOOL "none" measures nothing
+#include "api/session/freed_memory.hpp"
 #include "bench/cases.hpp"
-#include "emulator/base/freed_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -58,7 +58,7 @@ void measure(const Case& c, const std::vector<std::string>& tools, int runs) {
 } // namespace
 
 int main(int argc, char** argv) {
-  warplens::keep_freed_memory(); // as the program does
+  warplens::api::keep_freed_memory(); // as the program does
   const std::string only = argc > 1 ? argv[1] : "";
   std::vector<std::string> tools = {"memcheck", "racecheck", "initcheck", "synccheck"};
   if (argc > 2) tools = {argv[2]};

@@ -6,8 +6,8 @@
 // threads share the work, they are wall-clock times.
 //
 //   build/bin/warplens-bench [NAME]      only the kernels whose name contains NAME
+#include "api/session/freed_memory.hpp"
 #include "bench/cases.hpp"
-#include "emulator/base/freed_memory.hpp"
 #include "emulator/ir/check.hpp"
 #include "emulator/ir/parse.hpp"
 
@@ -135,7 +135,7 @@ void bench_parser() {
 } // namespace
 
 int main(int argc, char** argv) {
-  warplens::keep_freed_memory(); // as the program does
+  warplens::api::keep_freed_memory(); // as the program does
   const std::string only = argc > 1 ? argv[1] : "";
   bench_kernels(only);
   if (only.empty()) bench_parser();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens: the command line. Each subcommand has its own file.
 #include "api/session/environment.hpp"
+#include "api/session/freed_memory.hpp"
 #include "api/session/limits.hpp"
-#include "emulator/base/freed_memory.hpp"
 #include "tools/output.hpp"
 #include "tools/ranks.hpp"
 
@@ -174,7 +174,7 @@ int run_command(int count, char** values) {
 
 int main(int count, char** values) {
   occupy_standard_files();
-  keep_freed_memory();
+  api::keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN); // file size limit (ulimit -f): the write reports the error
   return leave_ranks(run_command(count, values));
 }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <mutex>
 
 using namespace warplens;
 
@@ -25,10 +26,12 @@ struct warplens_module {
 };
 
 struct warplens_report {
-  api::LaunchReport report;
-  std::string json;
+  std::vector<api::LaunchReport> launches; ///< the launch, then those that it started
+  std::string printed;
   std::uint64_t errors = 0; ///< of the tools
   std::string messages;
+  mutable std::once_flag written;
+  mutable std::string json; ///< written when somebody asks for it: this takes longer than a small launch
 };
 
 std::string& warplens::c::last_error() {
@@ -249,14 +252,13 @@ warplens_status warplens_launch(warplens_module* module, const char* kernel, con
     const std::optional<Diagnostic> trap = all.back().trap;
     if (report != nullptr) {
       auto owner = std::make_unique<warplens_report>();
-      owner->json = api::json_report(all.front().device, all);
-      owner->report = std::move(all.front());
       if (tools != nullptr)
         for (const api::CheckMessage& m : tools->take()) {
           owner->errors += m.count;
           owner->messages += api::message_text(m);
         }
-      for (std::size_t i = 1; i < all.size(); ++i) owner->report.printed += all[i].printed;
+      for (const api::LaunchReport& launch : all) owner->printed += launch.printed;
+      owner->launches = std::move(all);
       *report = owner.release();
     }
     if (!trap) return WARPLENS_OK;
@@ -268,11 +270,17 @@ warplens_status warplens_launch(warplens_module* module, const char* kernel, con
 }
 
 const char* warplens_report_json(const warplens_report* report) {
-  return report != nullptr ? report->json.c_str() : "";
+  if (report == nullptr) return "";
+  guarded([&] {
+    std::call_once(report->written,
+                   [&] { report->json = api::json_report(report->launches.front().device, report->launches); });
+    return WARPLENS_OK;
+  });
+  return report->json.c_str();
 }
 
 const char* warplens_report_printed(const warplens_report* report) {
-  return report != nullptr ? report->report.printed.c_str() : "";
+  return report != nullptr ? report->printed.c_str() : "";
 }
 
 uint64_t warplens_report_error_count(const warplens_report* report) { return report != nullptr ? report->errors : 0; }
@@ -284,7 +292,7 @@ const char* warplens_report_messages(const warplens_report* report) {
 warplens_status warplens_report_metric(const warplens_report* report, const char* name, double* value) {
   if (any_null(report, name, value)) return null_pointer();
   return guarded([&] {
-    const analyzers::Metric* const metric = report->report.profile.metrics.find(name);
+    const analyzers::Metric* const metric = report->launches.front().profile.metrics.find(name);
     if (metric == nullptr) {
       const std::string near = analyzers::did_you_mean_metric(name);
       return fail(WARPLENS_INVALID, std::string("error: no metric '") + name + "'" + (near.empty() ? "" : "; " + near));

@@ -111,6 +111,22 @@ TEST(CApi, RunsAKernelAndReports) {
   API(warplens_report_destroy)(report);
 }
 
+// The JSON is written when it is asked for: also by two threads at once, and after the module is gone.
+TEST(CApi, WritesJsonWhenAsked) {
+  warplens_report* report = nullptr;
+  {
+    const Handles h;
+    ASSERT_EQ(h.launch(3, 128, &report), WARPLENS_OK) << API(warplens_last_error)();
+  }
+  const char* texts[2]{};
+  std::thread other([&] { texts[0] = API(warplens_report_json)(report); });
+  texts[1] = API(warplens_report_json)(report);
+  other.join();
+  EXPECT_EQ(texts[0], texts[1]);
+  EXPECT_NE(std::string(texts[0]).find("\"kernel\": \"scale\""), std::string::npos);
+  API(warplens_report_destroy)(report);
+}
+
 // 129 elements where 128 are allocated: with memcheck, the launch goes on.
 TEST(CApi, ToolsReportErrors) {
   const Handles h;

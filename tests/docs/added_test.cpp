@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <regex>
+#include <set>
+
 namespace warplens::testing {
 namespace added_test {
 
@@ -118,6 +122,33 @@ TEST(AddedModel, IsListedAndPredicts) {
   EXPECT_NE(o.out.find("\"model\": \"bandwidth\""), o.out.npos) << o.out;
   const Output fields = run_program({"predict", "--fields"});
   EXPECT_NE(fields.out.find("critical-path, bandwidth"), fields.out.npos) << fields.out;
+}
+
+/// Between "namespace {" and its end, the functions that a file defines.
+std::set<std::string> private_functions(const std::string& text) {
+  std::set<std::string> names;
+  const std::regex definition(R"(\n[a-z][^\n=;(]*[ &*](\w+)\([^\n]*\{\n)");
+  for (std::size_t begin = 0; (begin = text.find("\nnamespace {\n", begin)) != text.npos; ++begin) {
+    const std::string part = text.substr(begin, text.find("\n} // namespace\n", begin) - begin);
+    for (std::sregex_iterator it(part.begin(), part.end(), definition), end; it != end; ++it) names.insert((*it)[1]);
+  }
+  return names;
+}
+
+// The files of a folder are compiled in batches; those of the pages, above, are compiled alone.
+TEST(AddedFiles, HaveNamesOfTheirOwn) {
+  std::size_t names = 0;
+  for (const std::string file : {"analyzers/line_requests.cpp", "model/bandwidth.cpp"}) {
+    const std::filesystem::path folder = std::filesystem::path(WARPLENS_SOURCE_DIR "/" + file).parent_path();
+    for (const std::string& name : private_functions(read_text(WARPLENS_EXAMPLES_DIR "/" + file))) {
+      ++names;
+      for (const auto& other : std::filesystem::directory_iterator(folder)) {
+        const bool is_code = other.path().extension() == ".cpp";
+        EXPECT_FALSE(is_code && private_functions(read_text(other.path().string())).contains(name)) << name << other;
+      }
+    }
+  }
+  EXPECT_GE(names, 1u);
 }
 
 } // namespace added_test

@@ -3,6 +3,7 @@
 #include "emulator/exec/block/cta.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <tuple>
 
 namespace warplens::exec {
@@ -33,10 +34,40 @@ WARPLENS_PER_PROCESSOR std::uint32_t hash_of(const std::int64_t* offsets) {
 
 } // namespace
 
+class AccessWatch::Pool {
+public:
+  static Pool& instance() {
+    static Pool* const pool = new Pool; // never destroyed: threads may end a launch while the process ends
+    return *pool;
+  }
+  std::unique_ptr<Tables> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<Tables>();
+    std::unique_ptr<Tables> tables = std::move(free_.back());
+    free_.pop_back();
+    return tables;
+  }
+  /// Drops those of a launch that ended early, which hold something.
+  void give(std::unique_ptr<Tables> tables) {
+    if (!tables->used_regular.empty() || !tables->used_irregular.empty()) return;
+    const std::lock_guard lock(mutex_);
+    if (free_.size() < kMost) free_.push_back(std::move(tables));
+  }
+
+private:
+  static constexpr std::size_t kMost = 64; ///< 12 MB
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Tables>> free_;
+};
+
 AccessWatch::AccessWatch(Shard* shard, TouchedSectors* touched, const std::vector<std::unique_ptr<Checker>>& checkers)
-    : regular_(shard != nullptr ? kRegular : 0), irregular_(shard != nullptr ? kIrregular : 0), shard_(shard),
-      touched_(touched), checkers_(checkers), others_(touched != nullptr || !checkers.empty()),
+    : tables_(shard != nullptr ? Pool::instance().take() : nullptr), shard_(shard), touched_(touched),
+      checkers_(checkers), others_(touched != nullptr || !checkers.empty()),
       wanted_(shard != nullptr ? shard->each_wanted() : EachWanted{}) {}
+
+AccessWatch::~AccessWatch() {
+  if (tables_ != nullptr) Pool::instance().give(std::move(tables_));
+}
 
 Access AccessWatch::access_of(const Regular& r) {
   const auto& [base, stride, half] = r.lanes;
@@ -79,7 +110,10 @@ template <class Held> void AccessWatch::deliver(const Held& held) {
   shard_->access(access);
 }
 
-void AccessWatch::deliver(const Regular& r) { deliver<Regular>(r); }
+void AccessWatch::make_room(Regular& r) {
+  if (r.site == nullptr) tables_->used_regular.push_back(&r);
+  deliver(r);
+}
 
 namespace {
 WarpId id_of(const Warp& warp) { return {warp.cta->number, warp.index}; }
@@ -117,12 +151,13 @@ void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space
   }
   const std::uint64_t phase = base & (kAlignmentPeriod - 1);
   const std::uint64_t mixed = (phase ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9) + hash_of(offsets);
-  Irregular& r = irregular_[mixed * 0x9e3779b97f4a7c15u >> (64 - kIrregularBits)];
+  Irregular& r = tables_->irregular[mixed * 0x9e3779b97f4a7c15u >> (64 - kIrregularBits)];
   if (r.site == &site && r.phase == phase && r.mask == mask && r.space == space &&
       std::equal(offsets, offsets + kWarpSize, r.offsets)) {
     ++r.count;
     return;
   }
+  if (r.site == nullptr) tables_->used_irregular.push_back(&r);
   deliver(r);
   r.site = &site;
   r.base = base;
@@ -134,15 +169,15 @@ void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space
 }
 
 void AccessWatch::flush() {
-  const auto empty = [&](auto& held) {
-    for (auto& r : held)
-      if (r.site != nullptr) {
-        deliver(r);
-        r = {};
-      }
+  const auto empty = [&](auto& used) {
+    for (auto* const r : used) {
+      deliver(*r);
+      *r = {};
+    }
+    used.clear();
   };
-  empty(regular_);
-  empty(irregular_);
+  empty(tables_->used_regular);
+  empty(tables_->used_irregular);
 }
 
 Worker::Worker(const Launch& l, std::unique_ptr<Shard> s)

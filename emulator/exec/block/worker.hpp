@@ -7,6 +7,7 @@
 #include "emulator/exec/memory/memory.hpp"
 #include "emulator/exec/state/launch.hpp"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +23,9 @@ class AccessWatch {
 public:
   /// `touched`: counts the sectors of global memory, too; null: does not.
   AccessWatch(Shard* shard, TouchedSectors* touched, const std::vector<std::unique_ptr<Checker>>& checkers);
+  ~AccessWatch();
+  AccessWatch(const AccessWatch&) = delete;
+  AccessWatch& operator=(const AccessWatch&) = delete;
 
   /// Always inlined, because the handlers of every processor level use it.
   [[gnu::always_inline]] void regular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask,
@@ -39,13 +43,13 @@ public:
     const std::uint64_t shape = static_cast<std::uint64_t>(stride[0] << 7 ^ stride[1] << 27 ^ half << 33);
     const std::uint64_t mixed =
         (phase ^ shape ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9) * 0x9e3779b97f4a7c15u;
-    Regular& r = regular_[mixed >> (64 - kRegularBits)];
+    Regular& r = tables_->regular[mixed >> (64 - kRegularBits)];
     if (r.site == &site && r.phase == phase && r.lanes.stride[0] == stride[0] && r.lanes.stride[1] == stride[1] &&
         r.lanes.half == half && r.mask == mask && r.space == space) {
       ++r.count;
       return;
     }
-    deliver(r);
+    make_room(r);
     r = {&site, {base, {stride[0], stride[1]}, half}, phase, 1, mask, space};
   }
 
@@ -74,9 +78,17 @@ private:
     isa::Space space{};
     std::int64_t offsets[kWarpSize]{};
   };
+  /// Empty tables are kept for later launches: clearing new ones takes longer than a small launch.
+  struct Tables {
+    std::array<Regular, kRegular> regular;
+    std::array<Irregular, kIrregular> irregular;
+    std::vector<Regular*> used_regular; ///< the entries that hold something, …
+    std::vector<Irregular*> used_irregular;
+  };
+  class Pool;
   /// Delivers what has been held back, once.
   template <class Held> void deliver(const Held& held);
-  void deliver(const Regular& r);
+  void make_room(Regular& r);
   /// Tells the checkers, and the footprint of global memory.
   void tell_others(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, const HalfWarps& lanes,
                    const std::int64_t* offsets) const;
@@ -87,9 +99,8 @@ private:
   static Access access_of(const Regular& r, std::uint64_t* lanes);
   static Access access_of(const Irregular& r, std::uint64_t* lanes);
 
-  std::vector<Regular> regular_;
-  std::vector<Irregular> irregular_;
-  Shard* shard_; ///< null: only the checkers are told
+  std::unique_ptr<Tables> tables_; ///< null without a shard
+  Shard* shard_;                   ///< null: only the checkers are told
   TouchedSectors* touched_;
   const std::vector<std::unique_ptr<Checker>>& checkers_;
   bool others_;       ///< there are checkers, or a footprint: one test for both, on the path of every access

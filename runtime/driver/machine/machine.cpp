@@ -3,7 +3,7 @@
 
 #include "api/launch/overruns.hpp"
 #include "api/session/environment.hpp"
-#include "emulator/base/freed_memory.hpp"
+#include "api/session/freed_memory.hpp"
 #include "runtime/driver/machine/array.hpp"
 #include "runtime/driver/machine/checks.hpp"
 #include "runtime/driver/machine/event.hpp"
@@ -84,7 +84,7 @@ CUresult Machine::initialise() {
   set_observer(observer_from_environment(device_));
   start_tools();
   hold_limits();
-  keep_freed_memory();
+  api::keep_freed_memory();
   process_.store(getpid(), std::memory_order_release);
   on_exit(finish, nullptr);
   return CUDA_SUCCESS;

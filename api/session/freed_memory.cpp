@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "emulator/base/freed_memory.hpp"
+#include "api/session/freed_memory.hpp"
 
 #include <cstdlib> // defines __GLIBC__
 
@@ -7,7 +7,7 @@
 #include <malloc.h>
 #endif
 
-namespace warplens {
+namespace warplens::api {
 
 void keep_freed_memory() {
 #ifdef __GLIBC__
@@ -16,4 +16,4 @@ void keep_freed_memory() {
 #endif
 }
 
-} // namespace warplens
+} // namespace warplens::api
