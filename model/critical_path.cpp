@@ -2,7 +2,7 @@
 // A model for current hardware whose parameters are measured by micro-benchmarks: a launch takes the time of its
 // busiest unit, and more if several units are busy or if it has too few warps to hide latency.
 //
-//   busiest = max(issue, units, wavefronts, L2, memory, launch)
+//   busiest = max(issue, units, wavefronts, port, L2, memory, launch)
 //   time    = overhead + (busiest^q + latency^q + barriers^q + atomics^q + swaps^q)^(1/q)
 //
 // A launch with enough warps keeps one unit busy all the time, whatever the others do: an H100 that reads device
@@ -11,10 +11,10 @@
 //
 // Each term is the number of cycles that the launch would take if it were the only one: instructions at the rate of the
 // schedulers; special functions and double precision at the rate of their units; passes over the L1 cache and shared
-// memory; sectors at the rate of the L2 cache; bytes at the rate of device memory; blocks at the rate at which they
-// start; the time of a single warp, times the rounds of blocks on a multiprocessor; warps at barriers, one after the
-// other; and atomics on the word and the kilobyte that most of them update, one after the other, as are
-// compare-and-swaps of a word of shared memory.
+// memory; sectors at the rate at which a multiprocessor exchanges them with the L2 cache, and at the rate of that
+// cache; bytes at the rate of device memory; blocks at the rate at which they start; the time of a single warp, times
+// the rounds of blocks on a multiprocessor; warps at barriers, one after the other; and atomics on the word and the
+// kilobyte that most of them update, one after the other, as are compare-and-swaps of a word of shared memory.
 //
 // The time of a warp is that of its critical path (analyzers/warp_path.hpp); a block takes as long as its longest warp.
 //
@@ -57,6 +57,17 @@ double latency(Prediction& p, const KernelStatistics& s, const Traffic& t, doubl
                   note(p, "longest_warp", of_launch, "cycles"));
 }
 
+/// Cycles in which the busiest multiprocessor exchanges its sectors with the L2 cache. Few blocks cannot use what the
+/// L2 cache delivers to all multiprocessors.
+double port(const Traffic& t, double share, const CriticalPathParameters& d) {
+  if (!d.port_read || !d.port_read_scattered || !d.port_write || !d.port_write_scattered || !d.port_update_scattered)
+    return 0;
+  const double stored = t.written - t.updated;
+  return share * (t.read * cycles_each(t, *d.port_read, *d.port_read_scattered) +
+                  stored * cycles_each(t, *d.port_write, *d.port_write_scattered) +
+                  t.updated * cycles_each(t, *d.port_write, *d.port_update_scattered));
+}
+
 void add_path_remarks(Prediction& p, const KernelStatistics& s) {
   remark_each_unknown_hit(p, s);
   if (value_of(s.atomic_transactions) > 0)
@@ -86,6 +97,7 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
       {"issue", warps * machine / d.issue, "compute"},
       {"units", warps * std::max(special_functions(s) / d.special_functions, doubles / d.double_precision), "compute"},
       {"wavefronts", warps * *s.l1_wavefronts / d.wavefronts, "memory"},
+      {"port", port(t, blocks / *s.blocks, d), "memory"},
       {"L2",
        t.read * cycles_each(t, d.l2_read, d.l2_read_scattered) +
            t.written * cycles_each(t, d.l2_write, d.l2_write_scattered),

@@ -168,6 +168,9 @@ struct CriticalPathParameters {
   double overlap = 0;            ///< exponent of the norm that combines the bounds: larger is more overlap
   /// Cycles between two updates of a word of shared memory by atomics that the machine code makes of compare-and-swap.
   std::optional<double> shared_swap;
+  /// Sectors in a cycle that one multiprocessor reads from the L2 cache, if all of a line are requested, and if each is
+  /// of another line; stores and updates by atomics likewise. Atomics update whole lines as fast as it stores them.
+  std::optional<double> port_read, port_read_scattered, port_write, port_write_scattered, port_update_scattered;
 };
 
 /// path_latency(parameters, "latency_l2")

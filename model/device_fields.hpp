@@ -100,6 +100,11 @@ template <Maybe<CriticalPathParameters> T, class Visit> void visit_fields(T& par
   visit("atomic_kilobyte", parameters.atomic_kilobyte);
   visit("overlap", parameters.overlap);
   visit("shared_swap", parameters.shared_swap);
+  visit("port_read", parameters.port_read);
+  visit("port_read_scattered", parameters.port_read_scattered);
+  visit("port_write", parameters.port_write);
+  visit("port_write_scattered", parameters.port_write_scattered);
+  visit("port_update_scattered", parameters.port_update_scattered);
 }
 
 template <Maybe<Latencies> T, class Visit> void visit_fields(T& latency, Visit&& visit) {

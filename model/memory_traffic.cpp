@@ -12,8 +12,8 @@ Traffic traffic(const KernelStatistics& s, const MemorySystem& memory) {
   const double warps = total_warps(s), all = transactions(s);
   const double sectors = all > 0 ? transaction_bytes(s) / (all * kSectorBytes) : 0; // of a transaction
   result.read = warps * sectors * *s.load_transactions * (1 - value_of(s.l1_hit_ratio));
-  result.written =
-      warps * (sectors * s.merged_store_transactions.value_or(*s.store_transactions) + value_of(s.atomic_transactions));
+  result.updated = warps * value_of(s.atomic_transactions);
+  result.written = warps * sectors * s.merged_store_transactions.value_or(*s.store_transactions) + result.updated;
   if (all > 0)
     result.scattered = std::min(1.0, value_of(s.uncoalesced_requests) * value_of(s.uncoalesced_transactions) / all);
   if (memory.sectors_of_a_fetch > 1 && s.lone_sectors && all > 0)

@@ -14,6 +14,7 @@ inline constexpr double kSectorBytes = 32;
 /// Of a launch.
 struct Traffic {
   double read = 0, written = 0; ///< sectors that reach the L2 cache
+  double updated = 0;           ///< those of `written` that atomics update
   /// Share of the transactions that are of uncoalesced requests, 0 to 1. If device memory fetches pairs of sectors,
   /// only those that need one of the two.
   double scattered = 0;

@@ -168,6 +168,16 @@ void add_atomics(CriticalPathParameters& p, Answers& answers) {
   p.atomic_kilobyte = answers.launch("add_atomically s32 256 256 8 1") / (kUpdates / 8);
 }
 
+/// What other micro-benchmarks measure: ask/compare_and_swap.cu and ask/ports.cu.
+void keep_others(CriticalPathParameters& p, const CriticalPathParameters& known) {
+  p.shared_swap = known.shared_swap;
+  p.port_read = known.port_read;
+  p.port_read_scattered = known.port_read_scattered;
+  p.port_write = known.port_write;
+  p.port_write_scattered = known.port_write_scattered;
+  p.port_update_scattered = known.port_update_scattered;
+}
+
 } // namespace
 
 Expected<Device> with_micro_benchmarks(Device device, std::span<const MicroBenchmark> given,
@@ -204,7 +214,7 @@ Expected<Device> with_micro_benchmarks(Device device, std::span<const MicroBench
     *one = rounded(*one);
   if (!answers.errors().empty()) return failure(answers.errors());
   p.overlap = device.critical_path ? device.critical_path->overlap : kUsualOverlap;
-  if (device.critical_path) p.shared_swap = device.critical_path->shared_swap; // no micro-benchmark has it
+  if (device.critical_path) keep_others(p, *device.critical_path);
   device.critical_path = p;
   visit_fields(p,
                [&](std::string_view key, const auto&) { device.sources.erase(fmt::format("critical_path.{}", key)); });

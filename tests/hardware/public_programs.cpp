@@ -31,8 +31,9 @@ std::vector<TimedLaunch> read_launches(const std::string& file) {
     launch.versions = one.value("versions", "");
     launch.launch = one["launch"];
     launch.judges = one["judges"];
+    launch.waits = one.value("waits", false);
     launch.milliseconds = one.value("nanoseconds", 0.0) * 1e-6;
-    launch.milliseconds_h100 = one["nanoseconds_h100"].get<double>() * 1e-6;
+    launch.milliseconds_h100 = one.value("nanoseconds_h100", 0.0) * 1e-6;
     for (const model::StatisticField& field : model::statistic_fields())
       if (const auto value = one["statistics"].find(field.name); value != one["statistics"].end())
         field.get(launch.counted) = value->get<double>();
@@ -49,6 +50,25 @@ const std::vector<TimedLaunch>& public_programs() {
 
 const std::vector<TimedLaunch>& later_programs() {
   static const std::vector<TimedLaunch> list = read_launches("later_programs.jsonl");
+  return list;
+}
+
+const std::vector<TimedLaunch>& newest_programs() {
+  static const std::vector<TimedLaunch> list = read_launches("newest_programs.jsonl");
+  return list;
+}
+
+std::vector<TimedLaunch> without_waits(const std::vector<TimedLaunch>& launches) {
+  std::vector<TimedLaunch> list;
+  std::copy_if(launches.begin(), launches.end(), std::back_inserter(list),
+               [](const TimedLaunch& launch) { return !launch.waits; });
+  return list;
+}
+
+std::vector<TimedLaunch> evaluated_on_h200() {
+  std::vector<TimedLaunch> list = public_programs();
+  const std::vector<TimedLaunch> newest = without_waits(newest_programs());
+  list.insert(list.end(), newest.begin(), newest.end());
   return list;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of kernels of public programs on an H200 and an H100 (tests/data/hardware/public_programs.jsonl), and what the
+// Times of kernels of public programs on an H200 and an H100 (tests/data/hardware/*_programs.jsonl), and what the
 // models predict from the emulator's counts of the same launches. No parameter was fitted to any of them.
 //
 //   for (const TimedLaunch& launch : public_programs())
@@ -22,12 +22,19 @@ struct TimedLaunch {
   std::string versions;        ///< kernels of the program with the same text do the same work; empty: none does
   int launch = 0;
   bool judges = false; ///< not looked at while the model was developed
+  bool waits = false;  ///< blocks wait for others in loops, so that the counts are of the emulator's order of blocks
   double milliseconds = 0, milliseconds_h100 = 0;
   model::KernelStatistics counted;
 };
 const std::vector<TimedLaunch>& public_programs();
 /// Launches of other programs, which were measured after the model was finished; on an H100 only.
 const std::vector<TimedLaunch>& later_programs();
+/// Launches of yet other programs, which judged the version of the model before the term `port`; on an H200 only.
+const std::vector<TimedLaunch>& newest_programs();
+/// Those of the launches on an H200 that say how large the error of a prediction is: all whose blocks do not wait.
+std::vector<TimedLaunch> evaluated_on_h200();
+/// Of these launches, those whose blocks do not wait.
+std::vector<TimedLaunch> without_waits(const std::vector<TimedLaunch>& launches);
 /// The half of the programs that judges, or the other one, which was examined.
 std::vector<TimedLaunch> half(bool judges);
 

@@ -26,6 +26,7 @@ TEST(CriticalPath, TermsByHand) {
   EXPECT_DOUBLE_EQ(*p.term("issue"), warps * 140 / t.issue);
   EXPECT_DOUBLE_EQ(*p.term("units"), warps * std::max(5 / t.special_functions, 40 / t.double_precision));
   EXPECT_DOUBLE_EQ(*p.term("wavefronts"), warps * 10 / t.wavefronts);
+  EXPECT_DOUBLE_EQ(*p.term("port"), warps * 12 / *t.port_read + warps * 8 / *t.port_write);
   EXPECT_DOUBLE_EQ(*p.term("L2"), all * 12 / t.l2_read + all * 8 / t.l2_write);
   EXPECT_DOUBLE_EQ(*p.term("memory_bytes"), all * 12 * 32); // what is stored stays in the second cache
   EXPECT_DOUBLE_EQ(*p.term("memory"), all * 12 * 32 / t.memory_read);
@@ -33,7 +34,7 @@ TEST(CriticalPath, TermsByHand) {
   EXPECT_DOUBLE_EQ(*p.term("latency"), 1600); // all that misses comes from memory
   EXPECT_DOUBLE_EQ(*p.term("barriers"), warps * 3 * path_latency(t, "latency_barrier_of_warp"));
   double busiest = 0, sum = 0;
-  for (const char* name : {"issue", "units", "wavefronts", "L2", "memory", "launch"})
+  for (const char* name : {"issue", "units", "wavefronts", "port", "L2", "memory", "launch"})
     busiest = std::max(busiest, *p.term(name));
   EXPECT_DOUBLE_EQ(*p.term("busiest"), busiest);
   for (const char* name : {"busiest", "latency", "barriers"}) sum += std::pow(*p.term(name), t.overlap);
@@ -104,6 +105,27 @@ TEST(CriticalPath, ScatteredAccessesMoveWholePairsOfSectors) {
   EXPECT_DOUBLE_EQ(*p.term("L2"), sectors / t.l2_read_scattered);
   EXPECT_DOUBLE_EQ(*p.term("memory_bytes"), sectors * 64);
   EXPECT_DOUBLE_EQ(*p.term("memory"), sectors * 64 / t.memory_scattered);
+}
+
+// Whatever the number of blocks: the L2 cache has more to deliver than one multiprocessor takes.
+TEST(CriticalPath, AMultiprocessorHasALimitOfItsOwn) {
+  const CriticalPathParameters t = parameters();
+  KernelStatistics s = launch_on_h200();
+  s.uncoalesced_requests = 3;
+  s.uncoalesced_transactions = 8; // all 24 sectors
+  s.load_transactions = 10;
+  s.store_transactions = 12;
+  s.atomic_transactions = 2;
+  const auto of_a_warp = 10 / *t.port_read_scattered + 12 / *t.port_write_scattered + 2 / *t.port_update_scattered;
+  for (const double blocks : {1.0, 10.0, 132.0}) {
+    s.blocks = blocks;
+    EXPECT_DOUBLE_EQ(*predicted(s).term("port"), 8 * of_a_warp) << blocks;
+  }
+  s.blocks = 133;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("port"), 2 * 8 * of_a_warp);
+  Device unmeasured = h200();
+  unmeasured.critical_path->port_write.reset();
+  EXPECT_DOUBLE_EQ(*predict(kCriticalPath, s, unmeasured)->term("port"), 0);
 }
 
 TEST(CriticalPath, OnlyLoneSectorsAreScattered) {

@@ -17,7 +17,7 @@ DEVICES = os.path.join(HERE, "..", "..", "..", "model", "devices")
 SPECIAL = ("reciprocal", "reciprocal_square_root", "square_root", "divide", "fast_divide", "logarithm", "exponential", "sine_cosine")
 
 
-UNITS = ("issue", "units", "wavefronts", "L2", "memory", "launch")
+UNITS = ("issue", "units", "wavefronts", "port", "L2", "memory", "launch")
 
 
 def bounds(s, p, multiprocessors):
@@ -29,12 +29,16 @@ def bounds(s, p, multiprocessors):
     transactions = sum(of(f"transactions_{n}") for n in (32, 64, 128))
     sectors = sum(of(f"transactions_{n}") * n for n in (32, 64, 128)) / (32 * transactions) if transactions else 0
     read = all_warps * sectors * of("load_transactions") * (1 - of("l1_hit_ratio"))
-    written = all_warps * (sectors * s.get("merged_store_transactions", of("store_transactions")) + of("atomic_transactions"))
+    updated = all_warps * of("atomic_transactions")
+    stored = all_warps * sectors * s.get("merged_store_transactions", of("store_transactions"))
+    written = stored + updated
     scattered = min(1, of("uncoalesced_requests") * of("uncoalesced_transactions") / transactions) if transactions else 0
     if "lone_sectors" in s and scattered:  # device memory reads pairs of sectors
         scattered = min(scattered, of("lone_sectors") / (sectors * transactions))
     each = lambda whole, single: scattered / single + (1 - scattered) / whole
     most = s.get("argument_bytes", 32 * (read + written))
+    exchanged = (read * each(p["port_read"], p["port_read_scattered"]) + stored * each(p["port_write"], p["port_write_scattered"])
+                 + updated * each(p["port_write"], p["port_update_scattered"]))
     missed = 32 * read * (1 + scattered) * (1 - of("l2_hit_ratio"))
     memory_read = missed if "l2_hit_ratio" in s else min(missed, most)
     memory_written = max(0, min(32 * written, most) - p["kept_bytes"])
@@ -46,6 +50,7 @@ def bounds(s, p, multiprocessors):
         "issue": warps * s["machine_instructions"] / p["issue"],
         "units": warps * max(special / p["special_functions"], of("double_operations") / p["double_precision"]),
         "wavefronts": warps * of("l1_wavefronts") / p["wavefronts"],
+        "port": blocks / of("blocks") * exchanged,
         "L2": read * each(p["l2_read"], p["l2_read_scattered"]) + written * each(p["l2_write"], p["l2_write_scattered"]),
         "memory": memory_read * each(p["memory_read"], p["memory_scattered"]) + memory_written * each(p["memory_write"], p["memory_scattered"] / 2),
         "launch": of("blocks") * p["block_cycles"] + all_warps * p["warp_cycles"],
