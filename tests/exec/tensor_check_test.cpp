@@ -113,6 +113,8 @@ TEST(TensorCheck, ARelaxedWaitNeedsAFenceBehindIt) {
   EXPECT_EQ(found(kProduct + kCommit + kRelaxedWait + kBarrier + load), Findings{});
   EXPECT_EQ(found(kProduct + kCommit + kAfter + kRelaxedWait + load), Findings{"tensor_fence x3"}) << "too early";
   EXPECT_EQ(found(kProduct + kCommit + kWait + load), Findings{});
+  EXPECT_EQ(found(kProduct + kCommit + "@!%p0 bra E;\n" + kRelaxedWait + kProduct + kCommit + "E:\n"), Findings{})
+      << "products of one thread";
 }
 
 // 9.7.16.6.4.3: the work of two threads is in order without a wait, but not without fences.

@@ -196,7 +196,8 @@ const char* CopyChecker::unfenced(const WarpStep& step, int lane, const PendingT
   using Ends = PendingTensor::Ends;
   const bool work = tensor_steps_[step.instruction] == TensorStep::work, of_work = one.ends == Ends::with_commit;
   const bool same_warp = one.cta == step.of.cta && one.warp == step.of.warp;
-  if (one.pending() ? !work || !of_work || (same_warp && one.lane == lane) : !of_work && same_warp) return nullptr;
+  if (work && of_work && same_warp && one.lane == lane) return nullptr; // in the order of their thread
+  if (one.pending() ? !work || !of_work : !of_work && same_warp) return nullptr;
   const std::uint64_t since = of_work && !one.pending() ? one.done : one.released;
   if (since == 0)
     return of_work ? "no tcgen05.fence::before_thread_sync, tcgen05.commit or wait follows what the other thread issued"
