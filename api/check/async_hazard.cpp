@@ -12,7 +12,7 @@ std::optional<exec::Trap> async_hazard(const exec::LaunchResult& result, const e
   for (const exec::ToolFindingGroup& group : result.findings) {
     const exec::ToolFinding& f = group.first;
     if (f.kind != Kind::missing_wait && f.kind != Kind::missing_fence && f.kind != Kind::group_wait &&
-        f.kind != Kind::group_fence && f.kind != Kind::tensor_wait)
+        f.kind != Kind::group_fence && f.kind != Kind::tensor_wait && f.kind != Kind::tensor_fence)
       continue;
     exec::Trap trap;
     trap.kind = exec::Trap::Kind::async_hazard;

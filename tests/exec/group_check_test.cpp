@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of synccheck that follows products of warp groups: the waits and fences of the PTX manual's sections on
-// wgmma.fence, wgmma.wait_group and the asynchronous proxy.
+// What synccheck and racecheck follow of products of warp groups: the waits and fences of the PTX manual's sections on
+// wgmma.fence, wgmma.wait_group and the asynchronous proxy; what the products read in shared memory.
 #include "emulator/exec/checks/copy_check.hpp"
+#include "emulator/exec/checks/race_check.hpp"
 #include "tests/exec/kernel_test.hpp"
 
 namespace warplens::tests {
@@ -31,14 +32,14 @@ std::string kernel(const std::string& body, bool filled = true) {
 }
 
 /// "KIND xCOUNT" of each finding.
-std::vector<std::string> found_in(const std::string& text, unsigned workers = 1) {
+std::vector<std::string> found_with(exec::LaunchChecker& check, exec::Tools tools, const std::string& text,
+                                    unsigned threads = 128, unsigned workers = 1) {
   Emulated machine(text, "test.ptx");
-  exec::CopyCheck check;
   Emulated::Request request;
   request.kernel = "k";
-  request.shape.block[0] = 128;
+  request.shape.block[0] = threads;
   request.workers = workers;
-  request.tools.synccheck = true;
+  request.tools = tools;
   request.checkers = {&check};
   request.arguments = {{machine.buffer(std::vector<std::uint32_t>(1024)), 8}};
   EXPECT_EQ(machine.run(request), "") << text;
@@ -47,7 +48,16 @@ std::vector<std::string> found_in(const std::string& text, unsigned workers = 1)
     list.push_back(std::string(id_of(g.first.kind)) + " x" + std::to_string(g.count));
   return list;
 }
+std::vector<std::string> found_in(const std::string& text, unsigned workers = 1) {
+  exec::CopyCheck check;
+  return found_with(check, {.synccheck = true}, text, 128, workers);
+}
 std::vector<std::string> found(const std::string& body) { return found_in(kernel(body)); }
+/// Of racecheck.
+std::vector<std::string> races(const std::string& body, bool filled = true, unsigned threads = 128) {
+  exec::RaceCheck check;
+  return found_with(check, {.racecheck = true}, kernel(body, filled), threads);
+}
 
 using Findings = std::vector<std::string>;
 
@@ -122,6 +132,36 @@ TEST(GroupCheck, FindingsAreTheSameForAnyNumberOfWorkers) {
   const std::string text = kernel(kProduct + kReadResult + kFill);
   EXPECT_EQ(found_in(text, 1), found_in(text, 4));
   EXPECT_FALSE(found_in(text).empty());
+}
+
+// Each warp reads its rows of A, which it has filled here itself, and B, which is what the first half of warp 0 fills.
+TEST(GroupCheck, AProductReadsWhatABarrierOrders) {
+  const std::string product = kFence + kProduct + kCommit + kWait;
+  EXPECT_EQ(races(kFill + kProxyFence + kBarrier + product, false), Findings{});
+  EXPECT_EQ(races(kFill + kProxyFence + product, false), Findings{"raw x3"}) << "one of each of the other warps";
+}
+
+// A group is one of all four warps: the wait of one of them tells of the others' reads.
+TEST(GroupCheck, MemoryIsFreeBehindTheWaitOfOneWarp) {
+  const std::string product = kFence + kProduct + kCommit + kWait;
+  const std::string object = ".shared .align 8 .b64 b;\n";
+  const auto with = [&](const std::string& arrives) {
+    std::string text = kernel("setp.lt.u32 %p5, %r1, 128; setp.eq.u32 %p6, %r1, " + arrives +
+                                  "; mov.u32 %r24, b; @%p6 mbarrier.init.shared.b64 [%r24], 1;\n" + kBarrier +
+                                  "@!%p5 bra L;\n" + product + "@%p6 mbarrier.arrive.shared.b64 _, [%r24]; bra E;\n" +
+                                  "L: mbarrier.test_wait.parity.shared.b64 %p7, [%r24], 0; @!%p7 bra L;\n" +
+                                  "sub.u32 %r11, %r11, 2048;\n" + kFill + "E:\n",
+                              true);
+    text.insert(text.find(".shared .align 1024"), object);
+    exec::RaceCheck check;
+    return found_with(check, {.racecheck = true}, text, 160);
+  };
+  EXPECT_EQ(with("0"), Findings{});
+  EXPECT_EQ(with("97"), Findings{});
+  EXPECT_EQ(races("setp.lt.u32 %p5, %r1, 128; @!%p5 bra L;\n" + product + "bra E;\nL: sub.u32 %r11, %r11, 2048;\n" +
+                      kFill + "E:\n",
+                  true, 160),
+            Findings{"raw x4"});
 }
 
 } // namespace group_check_test

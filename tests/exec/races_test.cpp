@@ -39,6 +39,50 @@ TEST(RaceClock, CopiesAreIndependent) {
   EXPECT_EQ(a.of(who_warp(3)), (Moment{3, 3}));
 }
 
+// What is known of all lanes of a warp, one by one, is known of the warp; what differs is kept for each lane.
+TEST(RaceClock, LanesAddUpToTheirWarp) {
+  Clock a, b;
+  for (int lane = 0; lane < 16; ++lane) a.learn({who_thread(4, lane), {3, 3}});
+  for (int lane = 16; lane < 32; ++lane) b.learn({who_thread(4, lane), {5, 4}});
+  EXPECT_EQ(a.of(who_warp(4)), Moment{});
+  Clock sum = a;
+  sum.learn(b);
+  EXPECT_EQ(sum.of(who_warp(4)), (Moment{3, 3}));
+  EXPECT_EQ(sum.of_thread({0, 4, 15}), (Moment{3, 3}));
+  EXPECT_EQ(sum.of_thread({0, 4, 16}), (Moment{5, 4}));
+  EXPECT_EQ(a.of_thread({0, 4, 16}), Moment{}) << "clocks share arrays";
+  EXPECT_EQ(b.of_thread({0, 4, 15}), Moment{});
+}
+
+TEST(RaceClock, AnOlderOrSmallerClockTeachesNothing) {
+  Clock large, small;
+  for (std::uint32_t warp = 0; warp < 100; ++warp) large.learn({who_warp(warp), {9, 9}});
+  small.learn({who_thread(50, 3), {8, 8}});
+  const Clock before = large;
+  large.learn(small);
+  EXPECT_TRUE(large.same(before));
+  small.learn({who_thread(50, 3), {10, 8}});
+  large.learn(small);
+  EXPECT_EQ(large.of_thread({0, 50, 3}), (Moment{10, 9}));
+  EXPECT_EQ(large.of_thread({0, 50, 4}), (Moment{9, 9}));
+  EXPECT_EQ(before.of_thread({0, 50, 3}), (Moment{9, 9}));
+}
+
+TEST(RaceClock, LanesThatKnowTheSameShareWhatTheyLearn) {
+  Clock known, news;
+  known.learn({who_warp(1), {1, 1}});
+  news.learn({who_warp(2), {2, 2}});
+  Clock lanes[3] = {known, known, {}};
+  Lesson lesson;
+  for (Clock& lane : lanes) lesson.teach(lane, news);
+  EXPECT_TRUE(lanes[0].same(lanes[1]));
+  EXPECT_EQ(lanes[0].of(who_warp(1)), (Moment{1, 1}));
+  EXPECT_EQ(lanes[0].of(who_warp(2)), (Moment{2, 2}));
+  EXPECT_EQ(lanes[2].of(who_warp(1)), Moment{});
+  EXPECT_EQ(lanes[2].of(who_warp(2)), (Moment{2, 2}));
+  EXPECT_EQ(known.of(who_warp(2)), Moment{});
+}
+
 TEST(RaceRecord, SaysWhichLaneAccessedAByte) {
   Record record;
   record.lanes = 0xf0;

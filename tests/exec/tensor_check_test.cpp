@@ -100,6 +100,39 @@ TEST(TensorCheck, LoadsAndStoresArePendingUntilTheirWarpWaits) {
   EXPECT_EQ(found(kStore + kWaitStores + kLoad + kWaitLoads + kStore + kStore + kWaitStores), Findings{});
 }
 
+const std::string kRelaxedWait =
+                      "W: mbarrier.test_wait.parity.relaxed.cta.shared::cta.b64 %p2, [%r23], 0; @!%p2 bra W;\n",
+                  kBefore = "tcgen05.fence::before_thread_sync;\n", kAfter = "tcgen05.fence::after_thread_sync;\n";
+
+// 9.7.16.6.4.2: tcgen05.ld is asynchronous, and needs the fence behind a relaxed wait; acquire orders it, too.
+TEST(TensorCheck, ARelaxedWaitNeedsAFenceBehindIt) {
+  const std::string load = kLoad + kWaitLoads;
+  EXPECT_EQ(found(kProduct + kCommit + kRelaxedWait + load), Findings{"tensor_fence x3"})
+      << "one a warp, but the last one leaves the barrier in front only when the product is complete";
+  EXPECT_EQ(found(kProduct + kCommit + kRelaxedWait + kAfter + load), Findings{});
+  EXPECT_EQ(found(kProduct + kCommit + kRelaxedWait + kBarrier + load), Findings{});
+  EXPECT_EQ(found(kProduct + kCommit + kAfter + kRelaxedWait + load), Findings{"tensor_fence x3"}) << "too early";
+  EXPECT_EQ(found(kProduct + kCommit + kWait + load), Findings{});
+  EXPECT_EQ(found(kProduct + kCommit + "@!%p0 bra E;\n" + kRelaxedWait + kProduct + kCommit + "E:\n"), Findings{})
+      << "products of one thread";
+}
+
+// 9.7.16.6.4.3: the work of two threads is in order without a wait, but not without fences.
+TEST(TensorCheck, TheWorkOfTwoThreadsNeedsFences) {
+  std::string other = "setp.eq.u32 %p3, %r1, 32;\n" + kProduct, commit = kCommit;
+  other.replace(other.find("%p0"), 3, "%p3");
+  commit.replace(commit.find("%p0"), 3, "%p3");
+  const std::string then = other + commit + kCommit + kBarrier;
+  EXPECT_EQ(found(kCopy + kBefore + kBarrier + kAfter + then), Findings{});
+  EXPECT_EQ(found(kCopy + kBarrier + kAfter + then), Findings{"tensor_fence x1"}) << "the barrier does not wait";
+  EXPECT_EQ(found(kCopy + kCommit + kBarrier + kWait + kBarrier + other + commit), Findings{}) << "complete";
+}
+
+// 9.7.16.6.4.5: the hardware respects a dependency through registers.
+TEST(TensorCheck, RegistersOfALoadMayBeUsedBeforeTheWait) {
+  EXPECT_EQ(found(kProduct + kCommit + kWait + kLoad + "add.u32 %r30, %t0, 1;\n" + kWaitLoads), Findings{});
+}
+
 // tcgen05.commit arrives at the mbarrier, and does not overwrite it.
 TEST(TensorCheck, ACommitOrdersWhatFollowsTheWait) {
   const std::string second = "setp.eq.u32 %p3, %r13, 1;\n", overwrite = "@%p3 " + kFill;

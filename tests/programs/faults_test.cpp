@@ -57,16 +57,12 @@ const std::map<std::string, std::set<std::string>>& kinds() {
         "stack_overflow", "forged_handle", "exited_block"}},
       {"racecheck", {"raw", "war", "waw"}},
       {"initcheck", {"uninitialized", "unused"}},
-      {"synccheck", {"divergent_barrier",    "divergent_aligned",
-                     "thread_count",         "mask_without_caller",
-                     "exited_lanes",         "masks_differ",
-                     "lanes_missing",        "inactive_source",
-                     "missing_wait",         "missing_fence",
-                     "group_wait",           "group_fence",
-                     "tensor_wait",          "mbarrier_not_initialised",
-                     "mbarrier_double_init", "mbarrier_count",
-                     "mbarrier_phase",       "mbarrier_overwritten",
-                     "cluster_barrier",      "grid_sync"}},
+      {"synccheck", {"divergent_barrier", "divergent_aligned",    "thread_count",         "mask_without_caller",
+                     "exited_lanes",      "masks_differ",         "lanes_missing",        "inactive_source",
+                     "missing_wait",      "missing_fence",        "group_wait",           "group_fence",
+                     "tensor_wait",       "tensor_fence",         "mbarrier_double_init", "mbarrier_not_initialised",
+                     "mbarrier_phase",    "mbarrier_overwritten", "mbarrier_count",       "cluster_barrier",
+                     "grid_sync"}},
   };
   return list;
 }

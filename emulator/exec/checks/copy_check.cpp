@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/checks/copy_check.hpp"
 
-#include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/paths.hpp"
+#include "emulator/exec/checks/cluster_place.hpp"
 #include "emulator/exec/checks/copy_checker.hpp"
 #include "emulator/exec/memory/memory.hpp"
 #include "emulator/exec/state/launch.hpp"
@@ -70,6 +70,7 @@ CopyChecker::CopyChecker(const Program& program) : program_(program) {
     meanings_.push_back(race::meaning_of(s));
     group_steps_.push_back(group_step_of(s));
     tensor_steps_.push_back(tensor_step_of(s));
+    tensors_ = tensors_ || tensor_steps_.back() != TensorStep::none;
     async_proxy_ = async_proxy_ || s.entry->family == isa::Family::bulk_copy ||
                    s.entry->family == isa::Family::tensor_copy || group_steps_.back() == GroupStep::product ||
                    meanings_.back().step == race::Step::tensor_work;
@@ -114,6 +115,8 @@ void CopyChecker::access(const WarpAccess& a) {
   const bool shared = a.space == isa::Space::shared;
   const race::Meaning& meaning = meanings_[a.site->instruction];
   if ((!shared && a.space != isa::Space::global) || concerns_mbarrier(meaning.step)) return;
+  if (tensors_ && meaning.releases) release_tensors(a.of, a.mask, false);
+  if (tensors_ && meaning.acquires) acquire_tensors(a.of, a.mask);
   Block& block = block_of(a.of.cta);
   const auto [low, high] = reach_of(a);
   const PendingCopies& pending = shared ? block.shared : block.global;
@@ -133,18 +136,11 @@ void CopyChecker::access(const WarpAccess& a) {
 void CopyChecker::access_lane(const WarpAccess& a, int lane, std::uint64_t address) {
   Block& own = block_of(a.of.cta);
   if (a.space == isa::Space::global) return look(a, lane, own.global, address);
-  const std::vector<Cta*>& ctas = a.warp->cta->cluster->ctas;
-  const Cta* owner = a.warp->cta;
-  if (address >= kClusterStride) {
-    const std::uint64_t rank = address / kClusterStride - 1;
-    if (rank >= ctas.size()) return;
-    owner = ctas[rank];
-    address %= kClusterStride;
-  }
-  const auto block = blocks_.find(owner->number);
+  const ClusterPlace at = cluster_place(*a.warp->cta, address);
+  const auto block = at.cta != nullptr ? blocks_.find(at.cta->number) : blocks_.end();
   if (block == blocks_.end()) return; // it has exited: memcheck's
-  look(a, lane, block->second.shared, address);
-  if (a.site->kind != AccessKind::load) store(a, lane, *owner, address);
+  look(a, lane, block->second.shared, at.offset);
+  if (a.site->kind != AccessKind::load) store(a, lane, *at.cta, at.offset);
 }
 
 namespace {

@@ -32,13 +32,14 @@ private:
   struct Block {
     PendingCopies shared, global;
     PendingTensors tensors;
+    std::map<std::uint32_t, std::array<std::uint64_t, kWarpSize>> acquired; ///< by warp and lane: when, for tensors
     ProxyFences proxies;
     std::map<std::uint32_t, Groups> groups;           ///< by warp
     std::map<std::uint32_t, GroupRegisters> products; ///< by warp, from its first wgmma on
   };
   enum class Fence : std::uint8_t { none, proxy, objects };
-  enum class GroupStep : std::uint8_t { none, product, fence, commit, wait };                ///< wgmma
-  enum class TensorStep : std::uint8_t { none, work, load, store, wait_loads, wait_stores }; ///< tcgen05
+  enum class GroupStep : std::uint8_t { none, product, fence, commit, wait };                       ///< wgmma
+  enum class TensorStep : std::uint8_t { none, work, load, store, wait_loads, wait_stores, fence }; ///< tcgen05
   /// What a lane of an op addresses; `block` is null for global memory.
   struct Located {
     Block* block = nullptr;
@@ -84,6 +85,11 @@ private:
   static TensorStep tensor_step_of(const isa::Spelling& spelling);
   void tensor_step(const WarpStep& step, Block& block);
   void look_at_tensors(const WarpStep& step, int lane, Block& block, const TensorWork& work);
+  void order_tensors(const WarpStep& step, const race::Meaning& meaning);
+  void release_tensors(const WarpId& of, Mask lanes, bool issued);
+  void acquire_tensors(const WarpId& of, Mask lanes);
+  [[nodiscard]] const char* too_early(const WarpStep& step, const PendingTensor& one) const;
+  [[nodiscard]] const char* unfenced(const WarpStep& step, int lane, const PendingTensor& one);
   void read_matrices(const WarpStep& step, int lane, Block& block, const TensorWork& work);
   static const char* why_uncommitted(bool uncommitted);
   static PendingCopy reading(const WarpStep& step, int lane, std::vector<Extent> extents);
@@ -107,6 +113,8 @@ private:
   std::vector<GroupStep> group_steps_;   ///< by instruction
   std::vector<TensorStep> tensor_steps_; ///< by instruction
   bool async_proxy_ = false;             ///< bulk copies, copies by tensor map or products use the asynchronous proxy
+  bool tensors_ = false;                 ///< there are instructions of tcgen05 that access tensor memory
+  std::uint64_t time_ = 0;               ///< of what orders tensor memory
   std::map<std::uint64_t, Block> blocks_;
   std::map<Place, std::vector<Begun>> begun_;
   std::map<Place, Running> running_;

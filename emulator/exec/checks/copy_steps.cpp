@@ -69,6 +69,7 @@ void CopyChecker::step(const WarpStep& step) {
   if (group_steps_[step.instruction] != GroupStep::none) return group_step(step, block);
   if (tensor_steps_[step.instruction] != TensorStep::none) return tensor_step(step, block);
   step.after ? after(step, block, meaning) : before(step, block, meaning);
+  if (tensors_) order_tensors(step, meaning);
 }
 
 void CopyChecker::before(const WarpStep& step, Block& block, const race::Meaning& meaning) {
@@ -261,7 +262,7 @@ void CopyChecker::wait_for_phase(const WarpStep& step, Block& block) {
       if (one == blocks_.end()) continue;
       complete_phase(one->second.shared, at.object(), odd);
       complete_phase(one->second.global, at.object(), odd);
-      one->second.tensors.complete_phase(at.object(), odd);
+      one->second.tensors.complete_phase(at.object(), odd, ++time_);
     }
   }
 }

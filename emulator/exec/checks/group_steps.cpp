@@ -1,48 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // CopyChecker: products of warp groups, which read shared memory through the asynchronous proxy, and use registers
 // until a wait.
-#include "emulator/exec/block/cluster.hpp"
+#include "emulator/exec/block/cta.hpp"
 #include "emulator/exec/block/paths.hpp"
+#include "emulator/exec/block/warp_groups.hpp"
 #include "emulator/exec/checks/copy_checker.hpp"
-#include "emulator/exec/matrix/group_tiles.hpp"
-#include "emulator/exec/state/group_site.hpp"
+#include "emulator/exec/checks/group_work.hpp"
 
 namespace warplens::exec {
 
 using Kind = ToolFinding::Kind;
-using scalar::kUnit;
-using scalar::SharedFactor;
 
 namespace {
-
-constexpr int kRowsOfGroup = 64; // of A
-
-// The bytes of `rows` rows of `k` elements; what is beyond the shared memory of the block is left to the product
-// itself.
-void add_extents(const SharedFactor& factor, MatrixElement element, int rows, int k, const Cta& cta,
-                 std::vector<Extent>& extents) {
-  const int along = factor.transposed() ? k : k * bits(element) / 128, step = factor.transposed() ? 8 : 1;
-  for (int row = 0; row < rows; row += step)
-    for (int u = 0; u < along; ++u)
-      if (const std::byte* const unit = factor.unit(static_cast<unsigned>(row), static_cast<unsigned>(u))) {
-        const auto at = static_cast<std::uint64_t>(unit - cta.shared);
-        extents.push_back({at, at + kUnit});
-      }
-}
-
-std::vector<Extent> extents_of(const GroupSite& s, Warp* warp) {
-  const Cta& cta = *warp->cta;
-  const int lane = __builtin_ctz(warp->live);
-  std::vector<Extent> extents;
-  const SharedFactor b(row<std::uint64_t>(warp, s.b_descriptor)[lane], s.b_transposed, cta);
-  add_extents(b, s.b, s.n, s.k, cta, extents);
-  if (!s.a_in_registers) {
-    const SharedFactor a(row<std::uint64_t>(warp, s.a_descriptor)[lane], s.a_transposed, cta);
-    add_extents(a, s.a, kRowsOfGroup, s.sparse ? s.k / 2 : s.k, cta, extents);
-  }
-  join_neighbours(extents);
-  return extents;
-}
 
 std::uint64_t running_products(const Program& program, std::uint32_t instruction) {
   const auto operands = program.function->operands(program.function->instructions[instruction]);
@@ -91,7 +60,7 @@ void CopyChecker::group_step(const WarpStep& step, Block& block) {
 void CopyChecker::begin_product(const WarpStep& step, Block& block, std::uint64_t group) {
   auto* const warp = const_cast<Warp*>(step.warp); // its rows are read only
   const int lane = __builtin_ctz(step.mask);
-  std::vector<Extent> extents = extents_of(*step.op->group, warp);
+  std::vector<Extent> extents = matrices_of(*step.op->group, warp, {});
   for (const Extent& e : extents)
     if (const auto before = block.proxies.unfenced(e.first, e.end - e.first))
       tell_unfenced(step, lane, {&block, step.of.cta, e.first, warp->cta->shared + e.first}, e.end - e.first, *before,

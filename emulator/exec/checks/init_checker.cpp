@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/checks/init_checker.hpp"
 
-#include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/paths.hpp"
+#include "emulator/exec/checks/cluster_place.hpp"
 
 #include <fmt/format.h>
 
@@ -102,17 +102,11 @@ init::BlockShadow& InitChecker::block(std::uint64_t cta) { return *find_block(ct
 
 // The shared memory at an offset, which may be that of another CTA of the cluster; none if it has exited.
 InitChecker::SharedPlace InitChecker::shared_at(const Warp& warp, std::uint64_t address) {
-  const Cta* cta = warp.cta;
-  if (address >= kClusterStride) {
-    const std::uint64_t rank = address / kClusterStride - 1;
-    if (rank >= cta->cluster->ctas.size()) return {};
-    cta = cta->cluster->ctas[rank];
-    address %= kClusterStride;
-  }
-  init::BlockShadow* const found = find_block(cta->number);
+  const auto [cta, offset] = cluster_place(*warp.cta, address);
+  init::BlockShadow* const found = cta != nullptr ? find_block(cta->number) : nullptr;
   if (found == nullptr) return {};
   if (found->shared.empty()) found->shared.resize(cta->shared_bytes);
-  return {&found->shared, address};
+  return {&found->shared, offset};
 }
 
 // ---- accesses

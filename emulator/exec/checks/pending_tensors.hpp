@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rectangles of tensor memory that instructions of tcgen05 may still read or write.
+// Rectangles of tensor memory that instructions of tcgen05 may still read or write, and those that are complete, but
+// perhaps not in order with what other threads do next.
 //
 //   PendingTensors pending;
 //   pending.add({.warp = 3, .ends = PendingTensor::Ends::with_commit, .where = rectangle});
-//   const PendingTensor* p = pending.conflict(other, [](const PendingTensor& one) { return …; });
+//   const PendingTensor* p = pending.conflict(other, [](const PendingTensor& one) { return one.pending(); });
 #pragma once
 
 #include "emulator/exec/checks/pending_copies.hpp"
@@ -21,6 +22,10 @@ struct PendingTensor {
   enum class Ends : std::uint8_t { with_commit, with_wait_for_loads, with_wait_for_stores } ends{};
   TensorRectangle where;
   std::vector<PendingCopy::Phase> phases; ///< at which a commit arrives
+
+  std::uint64_t done = 0;     ///< when a thread has waited for it; 0: not yet
+  std::uint64_t released = 0; ///< when its thread, or its warp, has released it to others; 0: not yet
+  [[nodiscard]] bool pending() const { return done == 0; }
 };
 
 class PendingTensors {
@@ -34,9 +39,11 @@ public:
     return nullptr;
   }
   /// A phase has been waited for: what has arrived there, and what was issued before it.
-  void complete_phase(const ObjectPlace& object, bool odd);
+  void complete_phase(const ObjectPlace& object, bool odd, std::uint64_t now);
   /// A warp has waited for its loads or stores.
-  void complete_transfers(std::uint64_t cta, std::uint32_t warp, PendingTensor::Ends ends);
+  void complete_transfers(std::uint64_t cta, std::uint32_t warp, PendingTensor::Ends ends, std::uint64_t now);
+  /// Lanes of a warp release what they have done, or, with a fence of tcgen05 or a commit, what they have issued.
+  void release(std::uint64_t cta, std::uint32_t warp, Mask lanes, bool issued, std::uint64_t now);
   [[nodiscard]] std::vector<PendingTensor>& all() { return all_; }
 
 private:

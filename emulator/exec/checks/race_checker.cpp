@@ -4,8 +4,10 @@
 #include "emulator/exec/access/access.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
 #include "emulator/exec/access/tensor_copy.hpp"
-#include "emulator/exec/block/cluster.hpp"
+#include "emulator/exec/block/warp_groups.hpp"
+#include "emulator/exec/checks/cluster_place.hpp"
 #include "emulator/exec/checks/completions.hpp"
+#include "emulator/exec/checks/group_work.hpp"
 #include "emulator/exec/checks/race/stored_values.hpp"
 #include "emulator/exec/checks/tensor_work.hpp"
 #include "emulator/exec/memory/memory.hpp"
@@ -135,22 +137,17 @@ void RaceChecker::begin_lane(const WarpAccess& access, Begun& begun) const {
 // Lanes may access the shared memory of different CTAs of the cluster.
 void RaceChecker::touch_cluster(const WarpAccess& access, race::Block& block, const race::Touch& touch,
                                 const race::Values& values) {
-  const Cta& cta = *access.warp->cta;
-  const std::vector<Cta*>& ctas = cta.cluster->ctas;
-  const auto rank_at = [&](std::uint64_t offset) {
-    return offset < kClusterStride ? cta.rank : static_cast<std::uint32_t>(offset / kClusterStride - 1);
-  };
-  const auto rank_of = [&](int lane) { return rank_at(touch.run != 0 ? touch.lanes.base : touch.address(lane)); };
+  const auto address = [&](int lane) { return touch.run != 0 ? touch.lanes.base : touch.address(lane); };
+  const auto place_of = [&](int lane) { return cluster_place(*access.warp->cta, address(lane)); };
   for (Mask left = touch.mask; left != 0;) {
-    const std::uint32_t rank = rank_of(__builtin_ctz(left));
+    const int first = __builtin_ctz(left);
+    const ClusterPlace at = place_of(first);
     race::Touch part = touch;
     part.mask = 0;
-    for (const int lane : EachLane(left)) part.mask |= rank_of(lane) == rank ? Mask{1} << lane : 0;
+    for (const int lane : EachLane(left)) part.mask |= place_of(lane).cta == at.cta ? Mask{1} << lane : 0;
     left &= ~part.mask;
-    const int first = __builtin_ctz(part.mask);
-    const std::uint64_t at = touch.run != 0 ? touch.lanes.base : touch.address(first);
-    part.lanes.base -= at - at % kClusterStride;
-    race::Memory* const memory = rank < ctas.size() ? engine_.shared(ctas[rank]->number) : nullptr;
+    part.lanes.base -= address(first) - at.offset;
+    race::Memory* const memory = at.cta != nullptr ? engine_.shared(at.cta->number) : nullptr;
     if (memory == nullptr) continue; // its CTA has exited: memcheck's
     engine_.access(block, access.of.warp, part, *memory, values);
   }
@@ -187,9 +184,18 @@ void RaceChecker::object_accessed(const WarpAccess& access, race::Block& block, 
 
 void RaceChecker::arrive(race::Block& block, std::uint32_t warp, const std::vector<Object>& objects,
                          const race::Meaning& meaning) {
-  for (const Object& o : objects)
-    if (race::Memory* const memory = engine_.shared(o.cta))
-      engine_.mbarrier_arrive(block, warp, o.lane, *memory, o.offset, meaning, o.completes);
+  for (auto at = objects.begin(); at != objects.end();) { // lanes in a row at one object, until its phase ends
+    const Object& first = *at;
+    Mask lanes = 0;
+    bool completes = false;
+    for (; at != objects.end() && at->cta == first.cta && at->offset == first.offset && !completes; ++at) {
+      lanes |= Mask{1} << at->lane;
+      completes = at->completes;
+    }
+    if (race::Memory* const memory = engine_.shared(first.cta))
+      engine_.mbarrier_arrive(block, warp, lanes, *memory, first.offset, meaning, completes);
+  }
+  engine_.tick(block, warp);
 }
 
 // The objects at which this instruction completes, before it does.
@@ -209,27 +215,40 @@ void RaceChecker::find_completions(const WarpStep& step, race::Step meaning, Beg
     }
 }
 
-// Matrices that tcgen05 reads, also in the other block of a pair.
-void RaceChecker::read_matrices(const WarpStep& step, race::Block& block) {
+// A matrix in shared memory.
+void RaceChecker::read_matrix(const WarpStep& step, int lane, std::uint64_t cta, const std::vector<Extent>& extents) {
   class NoValues final : public race::Values {
     [[nodiscard]] bool stores_what_is_there(int) const override { return false; }
     [[nodiscard]] bool same(int, int) const override { return false; }
   };
   constexpr std::uint32_t kUnitBytes = 16;
+  race::Memory* const memory = engine_.shared(cta);
+  if (memory == nullptr) return;
+  for (const Extent& e : extents) {
+    race::Touch touch{.instruction = step.instruction,
+                      .kind = AccessKind::load,
+                      .lane_bytes = kUnitBytes,
+                      .mask = Mask{1} << lane,
+                      .run = e.end - e.first};
+    touch.lanes.base = e.first;
+    engine_.access(block_of(step.of.cta), step.of.warp, touch, *memory, NoValues());
+  }
+}
+
+// Matrices that tcgen05 reads, also in the other block of a pair.
+void RaceChecker::read_matrices(const WarpStep& step) {
   for (const int lane : EachLane(step.mask))
-    for (const TensorWork& work : work_of(step, lane)) {
-      race::Memory* const memory = engine_.shared(work.cta->number);
-      if (memory == nullptr) continue;
-      for (const Extent& e : work.reads) {
-        race::Touch touch{.instruction = step.instruction,
-                          .kind = AccessKind::load,
-                          .lane_bytes = kUnitBytes,
-                          .mask = Mask{1} << lane,
-                          .run = e.end - e.first};
-        touch.lanes.base = e.first;
-        engine_.access(block, step.of.warp, touch, *memory, NoValues());
-      }
-    }
+    for (const TensorWork& work : work_of(step, lane)) read_matrix(step, lane, work.cta->number, work.reads);
+}
+
+// Each warp of a group reads its rows of A, and B. It begins when the warp arrives: the others may go on before it
+// does. All lanes execute it, so that it comes after what each of them has done.
+void RaceChecker::begin_product(const WarpStep& step) {
+  engine_.sync_warp(block_of(step.of.cta), step.of.warp, step.mask, step.warp->live);
+  auto* const warp = const_cast<Warp*>(step.warp); // its rows are read only
+  const int first = static_cast<int>(step.of.warp % kGroupWarps) * RowsOfA::kOfWarp;
+  const RowsOfA rows{first, first + RowsOfA::kOfWarp};
+  read_matrix(step, race::kReadingLane, step.of.cta, matrices_of(*step.op->group, warp, rows));
 }
 
 void RaceChecker::step(const WarpStep& step) {
@@ -246,6 +265,8 @@ void RaceChecker::before(const WarpStep& step, race::Block& block, const race::M
   case Step::barrier: return arrive_at_barrier(step, block, true);
   case Step::barrier_arrive: return arrive_at_barrier(step, block, false);
   case Step::cluster_arrive: return engine_.cluster_arrive(block, warp, step.mask, meaning);
+  case Step::product: return begin_product(step);
+  case Step::product_commit: return engine_.commit_products(block, warp);
   case Step::copy_commit: return engine_.commit(block, warp, step.mask, false);
   case Step::bulk_commit: return engine_.commit(block, warp, step.mask, true);
   case Step::warp_barrier: {
@@ -284,6 +305,8 @@ void RaceChecker::after(const WarpStep& step, race::Block& block, const race::Me
     return;
   case Step::warp_barrier: return join_warp(step, block);
   case Step::cluster_wait: return engine_.cluster_wait(block, warp, step.mask, running->live);
+  case Step::product_wait:
+    return engine_.wait_for_products(block, warp, step.mask, running->live, groups(step.instruction));
   case Step::copy_wait: return engine_.wait(block, warp, step.mask, false, groups(step.instruction));
   case Step::bulk_wait: return engine_.wait(block, warp, step.mask, true, groups(step.instruction));
   case Step::copy_wait_all:
@@ -297,7 +320,7 @@ void RaceChecker::after(const WarpStep& step, race::Block& block, const race::Me
   begun_.erase(found);
   if (meaning.step == Step::completing_copy || meaning.step == Step::mbarrier_commit)
     return arrive(block, warp, begun.objects, meaning);
-  if (meaning.step == Step::tensor_work) return read_matrices(step, block);
+  if (meaning.step == Step::tensor_work) return read_matrices(step);
   if (meaning.step != Step::mbarrier_wait) return;
   const Mask complete = predicate(running, step.op->dst[0]);
   for (const Object& o : begun.objects)

@@ -3,6 +3,7 @@
 // mbarrier.
 #pragma once
 
+#include "emulator/exec/checks/pending_copies.hpp"
 #include "emulator/exec/checks/race/engine.hpp"
 #include "emulator/exec/state/checker.hpp"
 #include "emulator/exec/state/program.hpp"
@@ -50,7 +51,9 @@ private:
   void join_warp(const WarpStep& step, race::Block& block);
   void object_accessed(const WarpAccess& access, race::Block& block, const race::Meaning& meaning);
   static void find_completions(const WarpStep& step, race::Step meaning, Begun& begun);
-  void read_matrices(const WarpStep& step, race::Block& block);
+  void read_matrix(const WarpStep& step, int lane, std::uint64_t cta, const std::vector<Extent>& extents);
+  void read_matrices(const WarpStep& step);
+  void begin_product(const WarpStep& step);
   void arrive(race::Block& block, std::uint32_t warp, const std::vector<Object>& objects, const race::Meaning& meaning);
   [[nodiscard]] race::Block& block_of(std::uint64_t cta);
   [[nodiscard]] std::uint32_t groups(std::uint32_t instruction) const;

@@ -2,8 +2,8 @@
 // CopyChecker: copies by tensor map, whose accesses are told while they run, and tcgen05, which reads shared memory
 // through the asynchronous proxy, and tensor memory, until it is waited for.
 #include "emulator/exec/access/mbarrier.hpp"
-#include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/paths.hpp"
+#include "emulator/exec/checks/cluster_place.hpp"
 #include "emulator/exec/checks/completions.hpp"
 #include "emulator/exec/checks/copy_checker.hpp"
 
@@ -61,15 +61,9 @@ void CopyChecker::add_piece(const WarpAccess& a, Running& running) {
   running.repeated = running.repeated || (shared && running.base == a.lanes.base);
   if (running.repeated) return;
   if (shared && !running.base) running.base = a.lanes.base;
-  const Cta* owner = a.warp->cta;
-  std::uint64_t address = a.lanes.base;
-  if (shared && address >= kClusterStride) {
-    const std::uint64_t rank = address / kClusterStride - 1;
-    if (rank >= ctas.size()) return;
-    owner = ctas[rank];
-    address %= kClusterStride;
-  }
-  const auto block = blocks_.find(owner->number);
+  const auto [owner, address] =
+      shared ? cluster_place(*a.warp->cta, a.lanes.base) : ClusterPlace{a.warp->cta, a.lanes.base};
+  const auto block = owner != nullptr ? blocks_.find(owner->number) : blocks_.end();
   if (block == blocks_.end()) return; // it has exited: memcheck's
   const auto lane = static_cast<std::size_t>(__builtin_ctz(running.copy.lanes));
   if (shared && a.site->kind != AccessKind::load) block->second.proxies.forget(address, bytes);
@@ -81,8 +75,8 @@ void CopyChecker::add_piece(const WarpAccess& a, Running& running) {
     tell_unfenced(step, static_cast<int>(lane), {&block->second, owner->number, address, nullptr}, bytes, *before,
                   "no fence.proxy.async between the store and the copy that reads it");
   }
-  const auto same = [&](const Begun& b) {
-    return b.owner == owner->number && b.copy.space == a.space && b.copy.kind == a.site->kind;
+  const auto same = [&, number = owner->number](const Begun& b) {
+    return b.owner == number && b.copy.space == a.space && b.copy.kind == a.site->kind;
   };
   auto side = std::find_if(running.sides.begin(), running.sides.end(), same);
   if (side == running.sides.end()) {
@@ -112,7 +106,7 @@ CopyChecker::TensorStep CopyChecker::tensor_step_of(const isa::Spelling& s) {
   case isa::Family::tensor_order:
     return s.has(Word::w_wait_ld)   ? TensorStep::wait_loads
            : s.has(Word::w_wait_st) ? TensorStep::wait_stores
-                                    : TensorStep::none;
+                                    : TensorStep::fence;
   default: return TensorStep::none;
   }
 }
@@ -126,10 +120,15 @@ void CopyChecker::tensor_step(const WarpStep& step, Block& block) {
   if (!step.after) return; // the instruction is valid
   using Ends = PendingTensor::Ends;
   const TensorStep what = tensor_steps_[step.instruction];
+  if (what == TensorStep::fence) {
+    const ir::Instruction& i = program_.function->instructions[step.instruction];
+    const bool before = program_.module->spellings[i.form].has(isa::Word::w_fence_before_thread_sync);
+    return before ? release_tensors(step.of, step.mask, true) : acquire_tensors(step.of, step.mask);
+  }
   if (what == TensorStep::wait_loads || what == TensorStep::wait_stores)
-    return block.tensors.complete_transfers(step.of.cta, step.of.warp,
-                                            what == TensorStep::wait_loads ? Ends::with_wait_for_loads
-                                                                           : Ends::with_wait_for_stores);
+    return block.tensors.complete_transfers(
+        step.of.cta, step.of.warp,
+        what == TensorStep::wait_loads ? Ends::with_wait_for_loads : Ends::with_wait_for_stores, ++time_);
   const bool of_warp = what != TensorStep::work;
   for (const int lane : EachLane(of_warp ? step.mask & -step.mask : step.mask))
     for (const TensorWork& work : work_of(step, lane)) {
@@ -177,30 +176,85 @@ ThreadAccess access_to(ThreadAccess at, const TensorRectangle& where) {
 } // namespace
 
 // What a thread issues runs in its order, and the loads and stores of a warp do not overtake those of their own kind
-// (9.7.16.6.2): what remains is between the two, and between loads and stores.
-void CopyChecker::look_at_tensors(const WarpStep& step, int lane, Block& block, const TensorWork& work) {
+// (9.7.16.6.2): what remains is between the two, and between loads and stores. Null: there is no hazard.
+const char* CopyChecker::too_early(const WarpStep& step, const PendingTensor& one) const {
   using Ends = PendingTensor::Ends;
   const TensorStep what = tensor_steps_[step.instruction];
+  const Ends own = what == TensorStep::work   ? Ends::with_commit
+                   : what == TensorStep::load ? Ends::with_wait_for_loads
+                                              : Ends::with_wait_for_stores;
+  if (!one.pending() || one.ends == own) return nullptr;
+  return one.ends == Ends::with_commit           ? why_uncommitted(one.phases.empty())
+         : one.ends == Ends::with_wait_for_loads ? "no tcgen05.wait::ld follows the load"
+                                                 : "no tcgen05.wait::st follows the store";
+}
+
+// Between threads, the fences of tcgen05 order its instructions, and so does release and acquire, but relaxed
+// operations do not (9.7.16.6.3 and 9.7.16.6.4). tcgen05.commit releases what it waits for. The work of two threads is
+// in order without a wait if there are fences.
+const char* CopyChecker::unfenced(const WarpStep& step, int lane, const PendingTensor& one) {
+  using Ends = PendingTensor::Ends;
+  const bool work = tensor_steps_[step.instruction] == TensorStep::work, of_work = one.ends == Ends::with_commit;
+  const bool same_warp = one.cta == step.of.cta && one.warp == step.of.warp;
+  if (work && of_work && same_warp && one.lane == lane) return nullptr; // in the order of their thread
+  if (one.pending() ? !work || !of_work : !of_work && same_warp) return nullptr;
+  const std::uint64_t since = of_work && !one.pending() ? one.done : one.released;
+  if (since == 0)
+    return of_work ? "no tcgen05.fence::before_thread_sync, tcgen05.commit or wait follows what the other thread issued"
+                   : "no tcgen05.fence::before_thread_sync or release follows the wait of the other warp";
+  const auto& acquired = block_of(step.of.cta).acquired[step.of.warp];
+  std::uint64_t last = 0;
+  for (const int i : EachLane(work ? Mask{1} << lane : step.mask))
+    last = std::max(last, acquired[static_cast<std::size_t>(i)]);
+  return last > since ? nullptr : "no tcgen05.fence::after_thread_sync or acquire precedes the instruction";
+}
+
+void CopyChecker::look_at_tensors(const WarpStep& step, int lane, Block& block, const TensorWork& work) {
   for (const TensorRectangle& where : work.columns) {
-    const PendingTensor* const found = block.tensors.conflict(where, [&](const PendingTensor& one) {
-      return what == TensorStep::work   ? one.ends != Ends::with_commit
-             : what == TensorStep::load ? one.ends != Ends::with_wait_for_loads
-                                        : one.ends != Ends::with_wait_for_stores;
-    });
+    const char* why = nullptr;
+    const PendingTensor* found = block.tensors.conflict(
+        where, [&](const PendingTensor& one) { return (why = too_early(step, one)) != nullptr; });
+    const Kind kind = found != nullptr ? Kind::tensor_wait : Kind::tensor_fence;
+    if (found == nullptr)
+      found = block.tensors.conflict(
+          where, [&](const PendingTensor& one) { return (why = unfenced(step, lane, one)) != nullptr; });
     if (found == nullptr) continue;
-    const char* const why = found->ends == Ends::with_commit           ? why_uncommitted(found->phases.empty())
-                            : found->ends == Ends::with_wait_for_loads ? "no tcgen05.wait::ld follows the load"
-                                                                       : "no tcgen05.wait::st follows the store";
     const ThreadAccess other{.instruction = found->instruction,
                              .cta = found->cta,
                              .thread = found->warp * kWarpSize + static_cast<std::uint32_t>(found->lane),
                              .calls = found->calls};
-    findings_.add({.kind = Kind::tensor_wait,
+    findings_.add({.kind = kind,
                    .at = access_to(thread_at(*step.warp, step.instruction, lane), where),
                    .other = access_to(other, found->where),
                    .detail = why});
     return;
   }
+}
+
+// An instruction that releases or acquires by itself: barriers do both.
+void CopyChecker::order_tensors(const WarpStep& step, const race::Meaning& meaning) {
+  using race::Step;
+  const bool barrier = meaning.step == Step::barrier || meaning.step == Step::warp_barrier;
+  if (!step.after) {
+    const bool commits = meaning.step == Step::mbarrier_commit;
+    if (barrier || meaning.step == Step::barrier_arrive || meaning.releases)
+      release_tensors(step.of, step.mask, commits);
+    return;
+  }
+  Mask lanes = step.mask;
+  if (meaning.step == Step::mbarrier_wait) lanes &= predicate(const_cast<Warp*>(step.warp), step.op->dst[0]);
+  if (barrier || meaning.acquires) acquire_tensors(step.of, lanes);
+}
+
+void CopyChecker::release_tensors(const WarpId& of, Mask lanes, bool issued) {
+  ++time_;
+  for (auto& [number, block] : blocks_) block.tensors.release(of.cta, of.warp, lanes, issued, time_);
+}
+
+void CopyChecker::acquire_tensors(const WarpId& of, Mask lanes) {
+  ++time_;
+  auto& acquired = block_of(of.cta).acquired[of.warp];
+  for (const int lane : EachLane(lanes)) acquired[static_cast<std::size_t>(lane)] = time_;
 }
 
 // Everything that the thread has issued before is complete when the mbarrier is.

@@ -212,8 +212,8 @@ bool is_step(const isa::Spelling& spelling) {
   case isa::Family::tensor_shift:
   case isa::Family::tensor_multiply:
   case isa::Family::tensor_commit:
+  case isa::Family::tensor_order:
   case isa::Family::cluster_barrier: return true;
-  case isa::Family::tensor_order: return spelling.has(isa::Word::w_sync); // tcgen05.wait
   case isa::Family::nothing: return spelling.entry->instruction_class == isa::InstructionClass::fence;
   default: return false;
   }

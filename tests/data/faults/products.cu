@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of warp groups (wgmma): missing waits and fences: synccheck.
+// Products of warp groups (wgmma): missing waits and fences: synccheck; what they read in shared memory: racecheck.
 // nvcc: -arch=compute_90a
 #include "faults.h"
 
@@ -143,4 +143,48 @@ KERNEL product_without_proxy_fence(volatile unsigned* a) {
   GROUP_COMMIT();
   GROUP_WAIT(0, d);
   a[threadIdx.x] = static_cast<unsigned>(d[0]);
+}
+
+// CASE product_matrix_no_barrier
+// racecheck, asynchronous copies: a product reads what other warps have stored, without a barrier in between
+// rule: PTX ISA, wgmma.mma_async; Memory Consistency Model
+// steps: alloc a 512; launch product_matrix_no_barrier 1 128 a; sync
+// fixed: alloc a 512; launch product_matrix_no_barrier 1 128 a; want a 127 16
+// expect: kind=raw space=shared bytes=16 blocks=0
+KERNEL product_matrix_no_barrier(volatile unsigned* a) {
+  __shared__ alignas(1024) uint4 ones[128];
+  float d[4] = {};
+  ones[threadIdx.x] = ONES; // OTHER
+  PROXY_FENCE();
+  FIX(__syncthreads();)
+  GROUP_FENCE(d);
+  PRODUCT(d, DESCRIPTOR(ones)); // FAULT
+  GROUP_COMMIT();
+  GROUP_WAIT(0, d);
+  a[threadIdx.x] = static_cast<unsigned>(d[0]);
+}
+
+// CASE product_matrix_freed_too_early
+// racecheck, asynchronous copies: a warp overwrites the matrix without a barrier behind the wait of the warp group
+// rule: PTX ISA, wgmma.wait_group; Memory Consistency Model
+// steps: alloc a 512; launch product_matrix_freed_too_early 1 160 a; sync
+// fixed: alloc a 512; launch product_matrix_freed_too_early 1 160 a; want a 127 16
+// expect: kind=war space=shared bytes=4 blocks=0
+KERNEL product_matrix_freed_too_early(volatile unsigned* a) {
+  __shared__ alignas(1024) uint4 ones[128];
+  if (threadIdx.x < 128) ones[threadIdx.x] = ONES;
+  PROXY_FENCE();
+  __syncthreads();
+  if (threadIdx.x < 128) {
+    float d[4] = {};
+    GROUP_FENCE(d);
+    PRODUCT(d, DESCRIPTOR(ones)); // OTHER
+    GROUP_COMMIT();
+    GROUP_WAIT(0, d);
+    a[threadIdx.x] = static_cast<unsigned>(d[0]);
+    FIX(asm volatile("bar.arrive 1, 160;" ::: "memory");)
+  } else {
+    FIX(asm volatile("bar.sync 1, 160;" ::: "memory");)
+    *reinterpret_cast<volatile unsigned*>(ones + threadIdx.x % 32) = 0; // FAULT
+  }
 }

@@ -27,6 +27,14 @@
 #define WAIT_STORES() asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory")
 #define BEFORE_SYNC() asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory")
 #define AFTER_SYNC() asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory")
+// Relaxed operations on mbarriers order nothing but what fences of tcgen05 do.
+#define ARRIVE_RELAXED(barrier) \
+  asm volatile("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory")
+#define WAIT_RELAXED(barrier, parity) \
+  do \
+    asm volatile("{ .reg .pred %%p; mbarrier.test_wait.parity.relaxed.cta.shared::cta.b64 %%p, [%1], %2;\n" \
+                 "selp.u32 %0, 1, 0, %%p; }" : "=r"(done) : "r"(barrier), "r"(parity) : "memory"); \
+  while (!done)
 #define LANES_OF_WARP(d) (d + (threadIdx.x / 32 << 21))
 
 // What all kernels share: 128 threads, `d` with 64 columns, an mbarrier, and the matrices.
@@ -230,6 +238,79 @@ KERNEL tensor_matrix_no_barrier(unsigned* a) {
   }
   __syncthreads();
   MBARRIER_WAIT(object, 0);
+  AFTER_SYNC();
+  TENSOR_LOAD(result, LANES_OF_WARP(d));
+  WAIT_LOADS();
+  a[i] = result;
+  END();
+}
+
+// CASE tensor_load_no_fence
+// synccheck, tensor memory: no tcgen05.fence between a relaxed wait for the product and the loads of its accumulator
+// rule: PTX ISA, tcgen05 memory consistency: non-pipelined instructions
+// steps: alloc a 512; launch tensor_load_no_fence 1 128 a; want a 127 0x41800000
+// expect: kind=tensor_fence blocks=0
+KERNEL tensor_load_no_fence(unsigned* a) {
+  BEGIN(PROXY_FENCE(););
+  if (i == 0) {
+    TENSOR_PRODUCT(d, DESCRIPTOR(ones), 0); // OTHER
+    TENSOR_COMMIT(object);
+  }
+  WAIT_RELAXED(object, 0);
+  FIX(AFTER_SYNC();)
+  TENSOR_LOAD(result, LANES_OF_WARP(d)); // FAULT
+  WAIT_LOADS();
+  a[i] = result;
+  END();
+}
+
+// CASE tensor_store_no_fence_before_arrival
+// synccheck, tensor memory: no tcgen05.fence between the stores of warps and their relaxed arrivals
+// rule: PTX ISA, tcgen05 memory consistency: non-pipelined instructions, different thread
+// steps: alloc a 512; launch tensor_store_no_fence_before_arrival 1 128 a; want a 127 0x41880000
+// expect: kind=tensor_fence blocks=0 threads=0
+KERNEL tensor_store_no_fence_before_arrival(unsigned* a) {
+  __shared__ unsigned long long stored;
+  BEGIN(PROXY_FENCE(); if (i == 0) MBARRIER_INIT(SHARED_ADDRESS(&stored), 128););
+  TENSOR_STORE(LANES_OF_WARP(d), 0x3f800000u); // OTHER
+  WAIT_STORES();
+  FIX(BEFORE_SYNC();)
+  ARRIVE_RELAXED(SHARED_ADDRESS(&stored));
+  if (i == 0) {
+    WAIT_RELAXED(SHARED_ADDRESS(&stored), 0);
+    AFTER_SYNC();
+    TENSOR_PRODUCT(d, DESCRIPTOR(ones), 1); // FAULT
+    TENSOR_COMMIT(object);
+  }
+  MBARRIER_WAIT(object, 0);
+  AFTER_SYNC();
+  TENSOR_LOAD(result, LANES_OF_WARP(d));
+  WAIT_LOADS();
+  a[i] = result;
+  END();
+}
+
+// CASE tensor_copy_no_fence
+// synccheck, tensor memory: a thread copies to tensor memory, and another one multiplies, without tcgen05.fence
+// rule: PTX ISA, tcgen05 memory consistency: pipelined instructions, different thread
+// steps: alloc a 512; launch tensor_copy_no_fence 1 128 a; sync
+// expect: kind=tensor_fence blocks=0 threads=32
+KERNEL tensor_copy_no_fence(unsigned* a) {
+  __shared__ unsigned long long copied;
+  BEGIN(PROXY_FENCE(); if (i == 0) MBARRIER_INIT(SHARED_ADDRESS(&copied), 1););
+  if (i == 0) {
+    TENSOR_COPY(d, DESCRIPTOR(ones)); // OTHER
+    FIX(BEFORE_SYNC();)
+  }
+  __syncthreads();
+  AFTER_SYNC();
+  if (i == 32) {
+    TENSOR_PRODUCT(d, DESCRIPTOR(ones), 1); // FAULT
+    TENSOR_COMMIT(object);
+  }
+  if (i == 0) TENSOR_COMMIT(SHARED_ADDRESS(&copied));
+  MBARRIER_WAIT(object, 0);
+  MBARRIER_WAIT(SHARED_ADDRESS(&copied), 0);
   AFTER_SYNC();
   TENSOR_LOAD(result, LANES_OF_WARP(d));
   WAIT_LOADS();

@@ -149,9 +149,13 @@ void Engine::catch_up(const Current& at) {
   at.memory.reads.clear();
 }
 
-// What follows in the open group of these lanes.
+// What follows in the open group of these lanes, or of the warp.
 void Engine::open_copies(Block& block, std::uint32_t warp, Mask lanes, const Meaning& meaning, Time time) {
-  if (meaning.completes_at_object()) return;
+  if (meaning.step == Step::product) {
+    Time& open = block.warp(warp).products.open;
+    open = std::min(open, time);
+  }
+  if (meaning.completes_elsewhere()) return;
   for (const int lane : EachLane(lanes)) {
     LaneCopies& copies = block.copies(warp, lane);
     Time& open = meaning.step == Step::bulk_copy ? copies.bulk.open : copies.each.open;

@@ -18,6 +18,9 @@
 
 namespace warplens::exec::race {
 
+/// The lane of a warp to which its part of a product of a warp group is ascribed.
+constexpr int kReadingLane = 0;
+
 /// What was released by the writes to an address that are observed there now.
 struct Location {
   struct Entry {
@@ -104,9 +107,15 @@ public:
   void commit(Block& block, std::uint32_t warp, Mask lanes, bool bulk);
   /// All but the last `running` groups have completed.
   void wait(Block& block, std::uint32_t warp, Mask lanes, bool bulk, std::uint32_t running);
+  void commit_products(Block& block, std::uint32_t warp);
+  /// All but the last `running` groups of products have completed, those of the whole warp group.
+  void wait_for_products(Block& block, std::uint32_t warp, Mask lanes, Mask live, std::uint32_t running);
 
-  void mbarrier_arrive(Block& block, std::uint32_t warp, int lane, Memory& memory, std::uint64_t address,
+  /// Lanes arrive; what the warp does behind tick() does not belong to it.
+  void mbarrier_arrive(Block& block, std::uint32_t warp, Mask lanes, Memory& memory, std::uint64_t address,
                        const Meaning& meaning, bool completes);
+  /// What the warp does from now on is not part of what it has published.
+  void tick(Block& block, std::uint32_t warp);
   void mbarrier_wait(Block& block, std::uint32_t warp, int lane, Memory& memory, std::uint64_t address,
                      const Meaning& meaning);
 
@@ -172,7 +181,6 @@ private:
   [[nodiscard]] Missing missing_message(const Current& at, const Record& old, std::pair<int, int> lanes) const;
   void one_address(const Current& at, const Record& record);
 
-  void tick(Block& block, std::uint32_t warp);
   void synchronise(const Current& at, const Meaning& meaning);
   void observe(Block& block, std::uint32_t warp, int lane, const Location& location, const Meaning& meaning);
   void release(const Current& at, int lane, Location& location, const Meaning& meaning);
@@ -188,6 +196,7 @@ private:
   std::unique_ptr<Running> spare_; ///< of a block that has ended: the next one uses its shadow again
   std::map<std::pair<std::uint64_t, std::uint32_t>, Clock> cluster_phases_; ///< by cluster, phase
   Races races_;
+  Lesson lesson_;
   std::size_t spared_ = 0, caught_up_ = 0; ///< deferred reads that never came into the shadow, and those that did
 };
 

@@ -25,7 +25,7 @@ bool Engine::in_order(const Current& at, const Record& old, Mask first, Mask sec
     for (const int a : EachLane(first)) {
       if (same_warp && a == b) { // program order, but copies go on
         if (!old.asynchronous()) continue;
-        const bool completes = meanings_[old.instruction()].completes_at_object();
+        const bool completes = meanings_[old.instruction()].completes_elsewhere();
         if (!completes && old.time <= at.block.copies_done(at.warp, b, now_)) continue;
       }
       if (!at.block.knows(at.warp, b, {cta, old.warp, a}, old.time, old.asynchronous())) return false;

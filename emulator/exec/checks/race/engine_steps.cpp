@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synchronisation: fences, release and acquire patterns (manual, 8.8), barriers, mbarriers, asynchronous copies.
+#include "emulator/exec/block/warp_groups.hpp"
 #include "emulator/exec/checks/race/engine.hpp"
 
 namespace warplens::exec::race {
 
-// What the warp does from now on is not part of what it has published.
 void Engine::tick(Block& block, std::uint32_t warp) { block.warp(warp).epoch = ++now_; }
 
 void Engine::fence(Block& block, std::uint32_t warp, Mask lanes, const Meaning& meaning) {
@@ -116,13 +116,11 @@ void Engine::barrier(Block& block, const BarrierArrival& arrival, std::uint32_t 
 // barrier.cluster: a relaxed arrival releases only what a fence before it does.
 void Engine::cluster_arrive(Block& block, std::uint32_t warp, Mask lanes, const Meaning& meaning) {
   Clock& sum = cluster_phases_[{grid_.cluster_of(block.cta()), block.warp(warp).cluster_phase}];
-  for (const int lane : EachLane(lanes)) {
-    if (meaning.releases) {
-      sum.learn(block.published(warp, lane, now_));
-    } else if (block.warp(warp).lanes) {
-      const LaneState& state = block.lane(warp, lane);
-      if (state.fence >= Scope::cluster) sum.learn(state.fenced);
-    }
+  if (meaning.releases) {
+    block.publish(warp, lanes, now_, sum);
+  } else if (block.warp(warp).lanes) {
+    for (const int lane : EachLane(lanes))
+      if (const LaneState& state = block.lane(warp, lane); state.fence >= Scope::cluster) sum.learn(state.fenced);
   }
   tick(block, warp);
 }
@@ -133,7 +131,7 @@ void Engine::cluster_wait(Block& block, std::uint32_t warp, Mask lanes, Mask liv
   if (lanes == live && !w.lanes)
     w.known.learn(sum);
   else
-    for (const int lane : EachLane(lanes)) block.lane(warp, lane).known.learn(sum);
+    for (const int lane : EachLane(lanes)) lesson_.teach(block.lane(warp, lane).known, sum);
   w.cluster_waited |= lanes;
   if ((live & ~w.cluster_waited) != 0) return;
   w.cluster_waited = 0;
@@ -158,20 +156,38 @@ void Engine::wait(Block& block, std::uint32_t warp, Mask lanes, bool bulk, std::
   tick(block, warp);
 }
 
-void Engine::mbarrier_arrive(Block& block, std::uint32_t warp, int lane, Memory& memory, std::uint64_t address,
+void Engine::commit_products(Block& block, std::uint32_t warp) {
+  block.warp(warp).products.commit();
+  tick(block, warp); // what all warps of the group have issued until now is earlier than the next group
+}
+
+// A group of products is one of the four warps (9.7.15.7.2): when it is complete, so is what each of them has read.
+void Engine::wait_for_products(Block& block, std::uint32_t warp, Mask lanes, Mask live, std::uint32_t running) {
+  LaneCopies::Groups& products = block.warp(warp).products;
+  products.wait(running);
+  const Time first = products.first(), until = first == LaneCopies::Groups::kNone ? now_ : std::min(now_, first - 1);
+  Clock done;
+  const std::uint32_t group = warp / kGroupWarps * kGroupWarps;
+  for (std::uint32_t w = group; w < std::min(group + kGroupWarps, warps_); ++w)
+    done.learn({who_thread(block.first_warp() + w, kReadingLane), {0, until}});
+  block.learn(warp, lanes, live, done);
+  tick(block, warp);
+}
+
+void Engine::mbarrier_arrive(Block& block, std::uint32_t warp, Mask lanes, Memory& memory, std::uint64_t address,
                              const Meaning& meaning, bool completes) {
   Phases& phases = memory.mbarriers[address];
   const bool copies = meaning.step != Step::mbarrier_arrive && meaning.step != Step::mbarrier_other;
-  if (copies) { // their completion arrives: they have finished
-    Clock clock = block.published(warp, lane, now_);
-    clock.learn({who_thread(block.first_warp() + warp, lane), {now_, now_}});
-    phases.current.learn(clock);
-  } else if (meaning.releases) {
-    phases.current.learn(block.published(warp, lane, now_));
-  } else if (block.warp(warp).lanes && block.lane(warp, lane).fence != Scope::none) {
-    phases.current.learn(block.lane(warp, lane).fenced);
+  if (copies || meaning.releases) {
+    block.publish(warp, lanes, now_, phases.current);
+  } else if (block.warp(warp).lanes) {
+    for (const int lane : EachLane(lanes))
+      if (const LaneState& state = block.lane(warp, lane); state.fence != Scope::none)
+        phases.current.learn(state.fenced);
   }
-  tick(block, warp);
+  if (copies) // their completion arrives: they have finished
+    for (const int lane : EachLane(lanes))
+      phases.current.learn({who_thread(block.first_warp() + warp, lane), {now_, now_}});
   if (!completes) return;
   phases.complete.learn(phases.current);
   phases.current.clear();
@@ -183,10 +199,8 @@ void Engine::mbarrier_wait(Block& block, std::uint32_t warp, int lane, Memory& m
   if (found == memory.mbarriers.end()) return;
   LaneState& state = block.lane(warp, lane);
   const Distance apart = memory.cta == block.cta() ? Distance::cta : Distance::cluster;
-  if (meaning.acquires)
-    state.known.learn(found->second.complete);
-  else
-    state.observed[static_cast<std::size_t>(apart)].learn(found->second.complete);
+  lesson_.teach(meaning.acquires ? state.known : state.observed[static_cast<std::size_t>(apart)],
+                found->second.complete);
 }
 
 } // namespace warplens::exec::race

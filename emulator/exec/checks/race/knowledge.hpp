@@ -7,11 +7,17 @@
 //
 //   Clock c;  c.learn({who_warp(3), {17, 17}});  c.of_thread({.cta = 0, .warp = 3, .lane = 5}).time   ->  17
 //
+// What a clock knows of single lanes is kept per warp, in an array that clocks share: where all lanes of a warp arrive
+// at an mbarrier, the next clock that learns of it has one number for them again.
+//
 // Asynchronous copies go on while their thread does other things. `copies` is the time until which the copies that it
 // started have finished.
 #pragma once
 
+#include "emulator/exec/state/events.hpp"
+
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -27,6 +33,7 @@ struct Moment {
     time = std::max(time, other.time);
     copies = std::max(copies, other.copies);
   }
+  [[nodiscard]] bool covers(Moment other) const { return time >= other.time && copies >= other.copies; }
   friend bool operator==(const Moment&, const Moment&) = default;
 };
 
@@ -61,10 +68,33 @@ public:
   void clear() { entries_.reset(); }
 
 private:
-  using Entries = std::vector<Known>; ///< sorted by `who`
+  using Lanes = std::array<Moment, kWarpSize>;
+  /// Of a warp or a block.
+  struct Entry {
+    Who who = 0;
+    Moment until{};
+    std::shared_ptr<Lanes> lanes; ///< of a warp: what is known of single lanes besides; may be null
+    [[nodiscard]] bool covers(const Entry& other) const;
+    void raise(Moment other);
+    void raise(std::size_t lane, Moment other);
+    void raise(const Entry& other);
+    void simplify();
+  };
+  using Entries = std::vector<Entry>; ///< sorted by `who`
   Entries& own();
+  Entry& entry(Who who);
+  [[nodiscard]] const Entry* find(Who who) const;
   [[nodiscard]] bool covers(const Clock& other) const;
   std::shared_ptr<Entries> entries_;
+};
+
+/// Lets clocks learn from others. Lanes that know the same learn the same: this is done once, and they share the sum.
+class Lesson {
+public:
+  void teach(Clock& clock, const Clock& other);
+
+private:
+  Clock before_, other_, after_; ///< of the last time
 };
 
 } // namespace warplens::exec::race

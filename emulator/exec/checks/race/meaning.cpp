@@ -124,6 +124,15 @@ Meaning meaning_of(const isa::Spelling& s) {
     m.strong = m.releases = true;
     m.element_bytes = 8;
     break;
+  case Family::group_multiply:
+    m.step = Step::product;
+    m.asynchronous = m.run = true;
+    break;
+  case Family::group_order:
+    m.step = s.has(Word::w_commit_group) ? Step::product_commit
+             : s.has(Word::w_wait_group) ? Step::product_wait
+                                         : Step::none;
+    break;
   case Family::tensor_multiply:
   case Family::tensor_copy_shared:
     m.step = Step::tensor_work;

@@ -35,7 +35,10 @@ enum class Step : std::uint8_t {
   mbarrier_other,  ///< inval, expect_tx, complete_tx
   bulk_copy,       ///< of a group
   completing_copy, ///< completes at an mbarrier
-  tensor_work      ///< tcgen05.mma, .cp: reads shared memory until tcgen05.commit arrives at an mbarrier
+  tensor_work,     ///< tcgen05.mma, .cp: reads shared memory until tcgen05.commit arrives at an mbarrier
+  product,         ///< wgmma.mma_async: reads shared memory until the warp group waits
+  product_commit,
+  product_wait
 };
 
 struct Meaning {
@@ -46,8 +49,10 @@ struct Meaning {
   bool asynchronous = false;      ///< the accesses go on after the instruction
   bool run = false;               ///< one lane accesses a run of bytes
   std::uint8_t element_bytes = 0; ///< of an access; elements of a vector are separate operations
-  /// Only an mbarrier tells of the completion.
-  [[nodiscard]] bool completes_at_object() const { return step == Step::completing_copy || step == Step::tensor_work; }
+  /// Only an mbarrier, or a wait of the warp group, tells of the completion: not the copy groups of the thread.
+  [[nodiscard]] bool completes_elsewhere() const {
+    return step == Step::completing_copy || step == Step::tensor_work || step == Step::product;
+  }
 };
 
 Meaning meaning_of(const isa::Spelling& spelling);

@@ -64,12 +64,27 @@ Clock Block::running_copies(std::uint32_t warp, Mask lanes, Moment at) const {
 }
 
 Clock Block::published(std::uint32_t warp, int lane, Time now) const {
-  const WarpState& w = warps_[warp];
   Clock clock = known(warp, lane);
-  if (w.block.time != 0) clock.learn({who_cta(cta_), w.block});
-  if (w.warp.time > w.block.time) clock.learn({who_warp(first_warp_ + warp), w.warp});
-  clock.learn({who_thread(first_warp_ + warp, lane), {now, copies_done(warp, lane, now)}});
+  publish_own(warp, lane, now, clock);
   return clock;
+}
+
+void Block::publish(std::uint32_t warp, Mask lanes, Time now, Clock& to) const {
+  const Clock* last = nullptr;
+  for (const int lane : EachLane(lanes)) {
+    const Clock& its = known(warp, lane);
+    if (last == nullptr || !its.same(*last)) to.learn(its);
+    last = &its;
+  }
+  for (const int lane : EachLane(lanes)) publish_own(warp, lane, now, to);
+}
+
+// Of the own block.
+void Block::publish_own(std::uint32_t warp, int lane, Time now, Clock& to) const {
+  const WarpState& w = warps_[warp];
+  if (w.block.time != 0) to.learn({who_cta(cta_), w.block});
+  if (w.warp.time > w.block.time) to.learn({who_warp(first_warp_ + warp), w.warp});
+  to.learn({who_thread(first_warp_ + warp, lane), {now, copies_done(warp, lane, now)}});
 }
 
 LaneState& Block::lane(std::uint32_t warp, int lane) {
@@ -91,10 +106,11 @@ LaneCopies& Block::copies(std::uint32_t warp, int lane) {
 void Block::learn(std::uint32_t warp, Mask lanes, Mask live, const Clock& clock) {
   if (clock.empty()) return;
   WarpState& w = warps_[warp];
+  Lesson lesson;
   if (!w.lanes && lanes == live)
     w.known.learn(clock);
   else
-    for (const int i : EachLane(lanes)) lane(warp, i).known.learn(clock);
+    for (const int i : EachLane(lanes)) lesson.teach(lane(warp, i).known, clock);
 }
 
 void Block::sync_warp(std::uint32_t warp, Mask lanes, Mask live, Time now) {

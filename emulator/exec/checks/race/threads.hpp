@@ -56,6 +56,7 @@ struct WarpState {
   Clock known;            ///< of all others, while `lanes` is null
   std::unique_ptr<std::array<LaneState, kWarpSize>> lanes;
   std::unique_ptr<std::array<LaneCopies, kWarpSize>> copies;
+  LaneCopies::Groups products; ///< of its warp group
   struct Members {
     Mask named = 0, arrived = 0;
   };
@@ -89,6 +90,8 @@ public:
   [[nodiscard]] const Clock& known(std::uint32_t warp, int lane) const;
   /// What a thread that synchronises with this one now learns.
   [[nodiscard]] Clock published(std::uint32_t warp, int lane, Time now) const;
+  /// A clock learns what these lanes publish.
+  void publish(std::uint32_t warp, Mask lanes, Time now, Clock& to) const;
   LaneState& lane(std::uint32_t warp, int lane);
   LaneCopies& copies(std::uint32_t warp, int lane);
   /// The time until which the copies that a lane has started have finished.
@@ -99,6 +102,8 @@ public:
   /// Lanes arrive at a barrier for `threads` threads (0: all), and go on behind it.
   void arrive(const BarrierArrival& arrival, std::uint32_t number, std::uint32_t threads, Time now);
   void leave(std::uint32_t number, std::uint32_t warp, Mask lanes);
+  /// These lanes learn something.
+  void learn(std::uint32_t warp, Mask lanes, Mask live, const Clock& clock);
 
 private:
   struct Arrived {
@@ -112,6 +117,7 @@ private:
     Time last = 0;
   };
   static constexpr std::uint32_t kBarriers = 16;
+  void publish_own(std::uint32_t warp, int lane, Time now, Clock& to) const;
   [[nodiscard]] Moment moment(std::uint32_t warp, Mask lanes, Time now) const;
   /// Which copies of these lanes have finished, if some of them still go on.
   [[nodiscard]] Clock running_copies(std::uint32_t warp, Mask lanes, Moment at) const;
@@ -119,7 +125,6 @@ private:
   void complete(Barrier& barrier);
   void complete_all(const Barrier& barrier, Moment at);
   [[nodiscard]] Clock sum_of(const Barrier& barrier) const;
-  void learn(std::uint32_t warp, Mask lanes, Mask live, const Clock& clock);
 
   std::uint64_t cta_;
   std::uint32_t first_warp_;
