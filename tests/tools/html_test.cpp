@@ -37,6 +37,10 @@ TEST(Html, EverySubcommandWritesAPage) {
   expect_page(in("compare.html"));
   EXPECT_EQ(run_program({"exec", "--html", in("exec.html"), "--", WARPLENS_LAUNCHES, "2"}).status, 0);
   expect_page(in("exec.html"));
+  EXPECT_EQ(run_program({"sweep", "--device", "h200,p100", "--html", in("devices.html"), "--", WARPLENS_LAUNCHES, "2"})
+                .status,
+            0);
+  expect_page(in("devices.html"));
 }
 
 TEST(Html, TheSameRunGivesTheSamePage) {
@@ -54,8 +58,11 @@ TEST(Html, IsRefusedBeforeTheRun) {
   const std::string launch = kSample + "/launch.toml", json = (folder.path() / "a.json").string(),
                     trace = (folder.path() / "t.h5").string();
   ASSERT_EQ(run_program({"run", kSample, "--json", json, "--trace", trace}).status, 0);
-  const std::vector<std::vector<std::string>> commands = {
-      {"run", kSample}, {"analyze", trace}, {"sweep", launch, "--block", "64"}, {"compare", json, json}};
+  const std::vector<std::vector<std::string>> commands = {{"run", kSample},
+                                                          {"analyze", trace},
+                                                          {"sweep", launch, "--block", "64"},
+                                                          {"sweep", "--device", "h200", "--", WARPLENS_LAUNCHES, "2"},
+                                                          {"compare", json, json}};
   for (std::vector<std::string> command : commands)
     for (const char* file : {"-", "", "/no such folder/a.html"}) {
       command.insert(command.end(), {"--html", file});
