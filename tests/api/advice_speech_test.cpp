@@ -92,7 +92,7 @@ std::vector<Warned> warned() {
        "// finds UnusedResult, too", "remove the load"},
       {"RegisterSpills", kSerialised,
        launch_of("mix_in_few_registers", kFew, "arg = [{ buffer = \"x\" }, { buffer = \"y\" }, { s32 = 2 }]"), "",
-       "allow 63 registers"},
+       "allow 60 registers"},
       {"ImpossibleLaunch", kLoop, fma_loop("32", "512") + "registers = 255\n", "", "registers"},
   };
 }

@@ -39,9 +39,10 @@ TEST(Serialised, AFullMultiprocessorServesAnAddressEveryTwoCycles) {
 }
 
 TEST(Serialised, AWarpWaitsElevenCyclesForEachAddress) {
-  for (const Json& answer : answers("constant"))
-    if (answer["warps"] == 1)
-      EXPECT_NEAR(each(answer), 34.4 + 11 * (answer["distinct"].get<double>() - 1), 4) << answer;
+  for (const Json& answer : answers("constant")) {
+    if (answer["warps"] != 1) continue;
+    EXPECT_NEAR(each(answer), 34.4 + 11 * (answer["distinct"].get<double>() - 1), 4) << answer;
+  }
 }
 
 // As the counters have it: a pass for each lane of the word that most lanes update.
