@@ -65,12 +65,12 @@ TEST(Html, IsRefusedBeforeTheRun) {
                                                           {"compare", json, json}};
   for (std::vector<std::string> command : commands)
     for (const char* file : {"-", "", "/no such folder/a.html"}) {
-      command.insert(command.end(), {"--html", file});
+      command.insert(command.begin() + 1, {"--html", file}); // before the words of a program
       const Output o = run_program(command);
       EXPECT_EQ(o.status, 2) << command.front() << " " << file;
       EXPECT_EQ(o.out, "") << command.front() << " " << file;
       EXPECT_NE(o.err.find("error: "), o.err.npos) << o.err;
-      command.resize(command.size() - 2);
+      command.erase(command.begin() + 1, command.begin() + 3);
     }
   EXPECT_EQ(run_program({"exec", "--html", "/no such folder/a.html", "--", WARPLENS_LAUNCHES, "2"}).status, 2);
 }
