@@ -227,6 +227,9 @@ std::vector<AdvicePair> advice_pairs() {
 
 std::vector<AdvicePair> pairs_not_asked() {
   std::vector<AdvicePair> list;
+  for (const char* device : {"a100", "gtx480", "k20"})
+    add(list, "ConstantSerialized", "// finds ConstantSerialized", "shared memory",
+        {"look_up_constant", "look_up_shared", kLines, {"bytes", "y"}}, device);
   add(list, "NarrowAccesses", "// finds NarrowAccesses", "4 elements in each iteration",
       {"brighten_bytes", "brighten_words", kStrided, {"bytes", "y", 4 * static_cast<int>(kCount)}});
   add(list, "NarrowAccesses", "// finds NarrowAccesses of shorts", "2 elements in each thread",
