@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics of global memory that wait for each other: the lanes of a warp update one word, or all blocks the same few.
+// Atomics that wait for each other: the lanes of a warp update one word, or all blocks the same few of global memory.
 #include "analyzers/code_findings.hpp"
+#include "analyzers/compiled_atomics.hpp"
 #include "analyzers/finding_kinds.hpp"
 #include "analyzers/finding_parts.hpp"
 
@@ -32,6 +33,7 @@ public:
 
   void find() {
     for (const InstructionRow& row : profile_.instructions) {
+      if (row.metrics.integer(MetricId::shared_requests_atom) != 0) in_shared_memory(row);
       const bool atomic = row.counts.of_global(exec::AccessKind::atomic).requests != 0;
       if (!atomic && row.counts.of_global(exec::AccessKind::reduction).requests == 0) continue;
       if (row.pattern.ends_with("broadcast"))
@@ -69,6 +71,24 @@ private:
     finding.excess = lanes_of(row) - executed(row);
     if (const double sectors = sectors_of(row); sectors > executed(row))
       finding.changes.accesses.push_back({row.instruction, executed(row) / sectors});
+    finding.changes.instructions = -kCombineInstructions * executed(row);
+    tell(finding, row);
+  }
+
+  /// Of one address for all lanes, where each update repeats a compare-and-swap. The units of shared memory serve a
+  /// lane in each cycle (tests/data/hardware/serialised.jsonl): combining what they can update saves nothing.
+  void in_shared_memory(const InstructionRow& row) {
+    const double lanes = lanes_of(row);
+    if (!row.pattern.ends_with("broadcast") || !repeats_swaps(of(row)) || lanes <= executed(row)) return;
+    Finding finding = at_row(row, names::kContendedAtomics, Severity::warning);
+    finding.message = "the threads of a warp update the same word of shared memory, one after the other: shared memory "
+                      "has no unit for this type, so that each update repeats a compare-and-swap";
+    finding.remedy = "combine the values of the warp with shuffles, and let one thread of it do the atomic";
+    finding.advice = "combine the values of the warp or the block first, or give each warp its own copy and combine "
+                     "the copies at the end";
+    finding.excess = lanes - executed(row);
+    finding.only_if_faster = true;
+    finding.changes.accesses.push_back({.instruction = row.instruction, .requests = executed(row) / lanes});
     finding.changes.instructions = -kCombineInstructions * executed(row);
     tell(finding, row);
   }
@@ -128,7 +148,8 @@ private:
 
   void tell(Finding& finding, const InstructionRow& row) {
     finding.unit = "atomics";
-    keep_evidence(finding, row, {MetricId::global_requests_atom, MetricId::global_requests_red});
+    keep_evidence(finding, row,
+                  {MetricId::global_requests_atom, MetricId::global_requests_red, MetricId::shared_requests_atom});
     findings_.push_back(std::move(finding));
   }
 

@@ -180,7 +180,13 @@ private:
       finding.advice = "use constant memory only for what all threads of a warp read at the same index";
       finding.excess = extra;
       finding.unit = "passes";
-      finding.changes.bank_passes = static_cast<double>(row.counts.of_all_shared().sum.besides);
+      if (const auto besides = static_cast<double>(row.counts.of_all_shared().sum.besides); besides > 0) {
+        finding.changes.bank_passes = besides;
+      } else {
+        finding.changes.constant_passes = extra;
+        finding.changes.bank_passes = -static_cast<double>(row.passes_if_shared);
+        finding.changes.accesses.push_back({.instruction = row.instruction, .from_shared = true});
+      }
       keep_evidence(finding, row, {MetricId::constant_passes, MetricId::constant_passes_excessive});
       findings_.push_back(std::move(finding));
     }

@@ -33,6 +33,11 @@ bool have_one_address(const exec::Access& access) {
 
 } // namespace
 
+bool repeats_swaps(const ir::Instruction& i) {
+  if ((i.head() != "atom" && i.head() != "red") || ir::has_any_part(i, {"cas", "exch", "min", "max"})) return false;
+  return ir::has_any_part(i, {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "s64", "u64", "b64"});
+}
+
 CompiledAtomics::CompiledAtomics(const ir::Module& module, const ir::Function& function) {
   const auto& all = function.instructions;
   if (module.sm < kFirstArchitecture || std::none_of(all.begin(), all.end(), is_atomic_instruction)) return;

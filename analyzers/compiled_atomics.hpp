@@ -16,6 +16,10 @@
 
 namespace warplens::analyzers {
 
+/// Whether it does so in shared memory, which has units for 32-bit integers only: the machine code of other atomics
+/// repeats a compare-and-swap until no other lane was faster. Minima and maxima do so only if they change the word.
+bool repeats_swaps(const ir::Instruction& instruction);
+
 class CompiledAtomics {
 public:
   /// Requires check().

@@ -16,9 +16,11 @@ namespace warplens::analyzers {
 struct ConstantRow {
   std::uint64_t requests = 0;
   std::uint64_t passes = 0;
+  std::uint64_t passes_if_shared = 0; ///< over 32 banks
   void add(const ConstantRow& other) {
     requests += other.requests;
     passes += other.passes;
+    passes_if_shared += other.passes_if_shared;
   }
   [[nodiscard]] bool any() const { return requests != 0; }
 };

@@ -113,11 +113,12 @@ FindingKind repeated_load() {
 
 FindingKind contended() {
   return {names::kContendedAtomics,
-          "The threads of a warp, or all blocks, update the same words of global memory, one after the other.",
+          "The threads of a warp, or all blocks, update the same words, one after the other.",
           "all threads of most warps access one address, and the compiler does not combine them: it combines integer "
           "additions whose result is not used; or the first and the last block update the same words, which fit into "
           "shared memory, at least four times each, where the model to trust predicts that copies in shared memory "
-          "save at least 5 %",
+          "save at least 5 %; or all threads of most warps update one word of shared memory, which has no unit for its "
+          "type, where the model to trust predicts that combining them saves at least 5 %",
           warning(" for the threads of a warp"),
           {"combine the values of the warp first, and let one thread do the atomic",
            "give each block its own copy, and combine the copies at the end"},
@@ -228,6 +229,18 @@ FindingKind occupancy() {
           "findings.md#occupancy"};
 }
 
+FindingKind spills() {
+  return {names::kRegisterSpills,
+          "The bound for the registers of a thread makes the compiler spill some to local memory.",
+          fmt::format("a thread needs at least {:g} % more registers at once than .maxnreg, or .minnctapersm and "
+                      ".maxntid, leave it",
+                      100 * kLeastExcess),
+          fmt::format("a warning if at least {:g} % of the bound are spilled; otherwise a note", 100 * kMostlyWaste),
+          {"lift the bound: -maxrregcount, __maxnreg__ or the second argument of __launch_bounds__",
+           "let a thread keep fewer values"},
+          "findings.md#registerspills"};
+}
+
 FindingKind impossible() {
   return {names::kImpossibleLaunch,
           "No block of the launch fits on a multiprocessor of the device.",
@@ -242,10 +255,10 @@ FindingKind impossible() {
 const std::vector<FindingKind>& finding_kinds() {
   // Never destroyed: the libraries of the runtime write their reports while the program ends.
   static const std::vector<FindingKind>& kinds = *new std::vector<FindingKind>{
-      uncoalesced(),     conflicts(),      divergence(),    unneeded_barrier(), double_precision(),
-      local(),           constants(),      repeated_load(), contended(),        narrow_loads(),
-      narrow_accesses(), unused_result(),  within_warp(),   redundant_loads(),  low_cache_reuse(),
-      block_size(),      too_few_blocks(), tail(),          occupancy(),        impossible()};
+      uncoalesced(), conflicts(),       divergence(),      unneeded_barrier(), double_precision(), local(),
+      constants(),   repeated_load(),   contended(),       narrow_loads(),     narrow_accesses(),  unused_result(),
+      within_warp(), redundant_loads(), low_cache_reuse(), block_size(),       too_few_blocks(),   tail(),
+      occupancy(),   spills(),          impossible()};
   return kinds;
 }
 

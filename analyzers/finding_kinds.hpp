@@ -53,6 +53,7 @@ constexpr std::string_view kLowCacheReuse = "LowCacheReuse";
 constexpr std::string_view kTailEffect = "TailEffect";
 constexpr std::string_view kTooFewBlocks = "TooFewBlocks";
 constexpr std::string_view kOccupancy = "Occupancy";
+constexpr std::string_view kRegisterSpills = "RegisterSpills";
 constexpr std::string_view kImpossibleLaunch = "ImpossibleLaunch";
 } // namespace names
 /// By which reports show a launch that trapped.

@@ -63,6 +63,21 @@ AddressRange range_of(const InstructionRow& row) {
   return range;
 }
 
+bool loads_halo(const InstructionRow& row, const Profile& profile) {
+  constexpr double kTileWords = 2, kCoalesced = 1.1;
+  const auto metric = [](const InstructionRow& of, MetricId id) { return static_cast<double>(of.metrics.integer(id)); };
+  const double words = metric(row, MetricId::thread_instructions_on);
+  if (row.counts.of_global(exec::AccessKind::load).requests == 0 || words >= exec::kWarpSize * executed(row))
+    return false;
+  const AddressRange range = range_of(row);
+  return std::any_of(profile.instructions.begin(), profile.instructions.end(), [&](const InstructionRow& other) {
+    return other.counts.of_global(exec::AccessKind::load).requests != 0 && other.lane_bytes == row.lane_bytes &&
+           metric(other, MetricId::thread_instructions_on) >= kTileWords * words &&
+           metric(other, MetricId::global_sectors) <= kCoalesced * metric(other, MetricId::global_sectors_ideal) &&
+           range_of(other).meets(range);
+  });
+}
+
 bool loads_what_it_stores(const Profile& profile) {
   for (const InstructionRow& store : profile.instructions) {
     if (store.counts.of_global(exec::AccessKind::store).requests == 0) continue;

@@ -55,6 +55,10 @@ struct AddressRange {
 };
 AddressRange range_of(const InstructionRow& row);
 
+/// Whether some threads load the halo of a tile, whose words other threads load: another load of words of the same size
+/// is coalesced, loads at least twice as many of them, and visits the same range.
+bool loads_halo(const InstructionRow& row, const Profile& profile);
+
 /// Whether the kernel may load from global memory what it stores there.
 bool loads_what_it_stores(const Profile& profile);
 

@@ -41,6 +41,7 @@ bool saves_little(const Finding& finding) { return finding.speedup && *finding.s
 void Changes::add(const Changes& other) {
   accesses.insert(accesses.end(), other.accesses.begin(), other.accesses.end());
   bank_passes += other.bank_passes;
+  constant_passes += other.constant_passes;
   instructions += other.instructions;
   barriers += other.barriers;
   doubles += other.doubles;
@@ -229,6 +230,7 @@ void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::ve
     if (excess <= 0 || excess < kLeastExcess * cost.taken) continue;
     Finding finding = at(row, names::kUncoalescedGlobalAccess, cost.unit, excess, excess / cost.taken);
     finding.message = cost.message + ": " + explain(row, rule);
+    finding.only_if_faster = loads_halo(row, subject.profile);
     finding.advice = advise(row, rule);
     if (auto remedy =
             remedy_for_transactions(row, cost.least / cost.taken, subject.profile, subject.rules, subject.code)) {

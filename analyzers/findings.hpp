@@ -23,7 +23,7 @@ namespace warplens::analyzers {
 /// What a remedy changes in the counts of a launch. Everything else remains as it was counted.
 struct Changes {
   /// Of an instruction's requests to global memory, and of the transactions of each, those that remain: 0 to 1. Below
-  /// 1, `remaining` is the share that a perfect access needs.
+  /// 1, `remaining` is the share that a perfect access needs. Of an atomic of shared memory, `requests` are its lanes.
   struct Access {
     std::uint32_t instruction = 0;
     double remaining = 1;
@@ -32,17 +32,18 @@ struct Changes {
     bool from_shared = false; ///< a load whose words come from shared memory instead
   };
   std::vector<Access> accesses;
-  double bank_passes = 0;  ///< passes over the banks of shared memory that are saved; below 0: added
-  double instructions = 0; ///< warp instructions that are saved, likewise
-  double barriers = 0;     ///< warps that no longer wait at a barrier, likewise
-  double doubles = 0;      ///< warp instructions that compute in single instead of double precision
-  double conversions = 0;  ///< warp instructions that no longer convert from or to a 64-bit type
-  double missed = 0;       ///< sectors of loads that hit the first-level cache instead
-  double threads = 1;      ///< share of the threads that remain, each doing the work of several
-  bool local = false;      ///< no instruction accesses local memory any more
+  double bank_passes = 0;     ///< passes over the banks of shared memory that are saved; below 0: added
+  double constant_passes = 0; ///< passes over constant memory that are saved
+  double instructions = 0;    ///< warp instructions that are saved, likewise
+  double barriers = 0;        ///< warps that no longer wait at a barrier, likewise
+  double doubles = 0;         ///< warp instructions that compute in single instead of double precision
+  double conversions = 0;     ///< warp instructions that no longer convert from or to a 64-bit type
+  double missed = 0;          ///< sectors of loads that hit the first-level cache instead
+  double threads = 1;         ///< share of the threads that remain, each doing the work of several
+  bool local = false;         ///< no instruction accesses local memory any more
   [[nodiscard]] bool any() const {
-    return !accesses.empty() || bank_passes != 0 || instructions != 0 || barriers != 0 || doubles != 0 ||
-           conversions != 0 || missed != 0 || threads != 1 || local;
+    return !accesses.empty() || bank_passes != 0 || constant_passes != 0 || instructions != 0 || barriers != 0 ||
+           doubles != 0 || conversions != 0 || missed != 0 || threads != 1 || local;
   }
   void add(const Changes& other);
 };

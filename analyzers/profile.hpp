@@ -42,6 +42,7 @@ struct InstructionRow {
   bool one_sided = false; ///< of a divergent branch: one of its paths does nothing
   bool of_boxes = false;  ///< of a divergent branch: boxes of threads take one of its paths, wherever it diverges
   RuleCounts counts;      ///< under the rules of the device
+  std::uint64_t passes_if_shared = 0;   ///< of a load of constants: over the banks, if the words lay in shared memory
   std::vector<RecordedAccess> recorded; ///< a few of its accesses
 };
 

@@ -2,7 +2,7 @@
 // A model for current hardware whose parameters are measured by micro-benchmarks: a launch takes the time of its
 // busiest unit, and more if several units are busy or if it has too few warps to hide latency.
 //
-//   busiest = max(issue, units, wavefronts, port, L2, memory, launch)
+//   busiest = max(issue, units, wavefronts, port, L2, memory, constants, launch)
 //   time    = overhead + (busiest^q + latency^q + barriers^q + atomics^q + swaps^q)^(1/q)
 //
 // A launch with enough warps keeps one unit busy all the time, whatever the others do: an H100 that reads device
@@ -12,9 +12,10 @@
 // Each term is the number of cycles that the launch would take if it were the only one: instructions at the rate of the
 // schedulers; special functions and double precision at the rate of their units; passes over the L1 cache and shared
 // memory; sectors at the rate at which a multiprocessor exchanges them with the L2 cache, and at the rate of that
-// cache; bytes at the rate of device memory; blocks at the rate at which they start; the time of a single warp, times
-// the rounds of blocks on a multiprocessor; warps at barriers, one after the other; and atomics on the word and the
-// kilobyte that most of them update, one after the other, as are compare-and-swaps of a word of shared memory.
+// cache; bytes at the rate of device memory; different addresses of constant memory, one after the other; blocks at the
+// rate at which they start; the time of a single warp, times the rounds of blocks on a multiprocessor; warps at
+// barriers, one after the other; and atomics on the word and the kilobyte that most of them update, one after the
+// other, as are compare-and-swaps of a word of shared memory.
 //
 // The time of a warp is that of its critical path (analyzers/warp_path.hpp); a block takes as long as its longest warp.
 //
@@ -106,6 +107,7 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
        t.memory_read * cycles_each(t, d.memory_read, d.memory_scattered) +
            t.memory_written * cycles_each(t, d.memory_write, d.memory_scattered / 2),
        "memory"},
+      {"constants", constant_cycles(s, device, warps), "constant memory"},
       {"launch", *s.blocks * d.block_cycles + total_warps(s) * d.warp_cycles, "launch of blocks"},
   };
   const Bound& busiest = largest(p, units);

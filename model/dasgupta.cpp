@@ -11,6 +11,7 @@
 // (16) to (30). Equations (17), (25) and (26), lost in the available text, were restored from ISCA 2009 and confirmed
 // on Tables 8 to 10.
 #include "model/cache_hits.hpp"
+#include "model/memory_traffic.hpp"
 #include "model/merging.hpp"
 #include "model/models.hpp"
 #include "model/warp_parallelism.hpp"
@@ -150,6 +151,7 @@ Expected<double> compute_cycles(const KernelStatistics& s, const Device& device,
                                  device.name, passes));
     cycles += passes * *issue.bank_pass;
   }
+  cycles += constant_cycles(s, device, 1);
   return std::max(cycles, special);
 }
 

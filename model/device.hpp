@@ -96,6 +96,8 @@ struct ThroughputLatencyParameters {
   /// Cycles between two sectors of integer atomics in the same 64 bytes, between two floating-point atomics on one
   /// word, and between two sectors of atomics in the same kilobyte.
   std::optional<double> atomic_half_line, float_atomic_word, atomic_kilobyte;
+  /// Cycles between two updates of a word of shared memory by atomics that the machine code makes of compare-and-swap.
+  std::optional<double> shared_swap;
 };
 
 /// Cycles until another instruction can read a result, by the unit that computes it, or the data of a load, by what has
@@ -198,6 +200,7 @@ struct Throughputs {
   std::optional<double> issue;                 ///< warp instructions issued
   std::optional<double> load_store_units;      ///< lanes of loads and stores
   std::optional<double> load_store_use;        ///< share of the cycles in which those units are used, 0 to 1
+  std::optional<double> constant_passes;       ///< different addresses of constant memory, beyond the first of a load
   std::optional<double> sustained_memory_gb_s; ///< of the whole device: bandwidth of a copy
 };
 

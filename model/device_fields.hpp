@@ -73,6 +73,7 @@ template <Maybe<ThroughputLatencyParameters> T, class Visit> void visit_fields(T
   visit("atomic_half_line", parameters.atomic_half_line);
   visit("float_atomic_word", parameters.float_atomic_word);
   visit("atomic_kilobyte", parameters.atomic_kilobyte);
+  visit("shared_swap", parameters.shared_swap);
 }
 
 template <Maybe<CriticalPathParameters> T, class Visit> void visit_fields(T& parameters, Visit&& visit) {
@@ -123,6 +124,7 @@ template <Maybe<Throughputs> T, class Visit> void visit_fields(T& throughput, Vi
   visit("issue", throughput.issue);
   visit("load_store_units", throughput.load_store_units);
   visit("load_store_use", throughput.load_store_use);
+  visit("constant_passes", throughput.constant_passes);
   visit("sustained_memory_gb_s", throughput.sustained_memory_gb_s);
 }
 

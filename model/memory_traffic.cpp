@@ -36,4 +36,9 @@ double cycles_each(const Traffic& traffic, double whole, double scattered) {
   return traffic.scattered / scattered + (1 - traffic.scattered) / whole;
 }
 
+double constant_cycles(const KernelStatistics& s, const Device& device, double warps) {
+  return device.throughput.constant_passes ? warps * value_of(s.constant_passes) / *device.throughput.constant_passes
+                                           : 0;
+}
+
 } // namespace warplens::model

@@ -45,6 +45,10 @@ struct AtomicIntervals {
 /// Cycles in which the memory updates one address after the other.
 double contention(const KernelStatistics& statistics, const AtomicIntervals& intervals);
 
+/// Cycles in which a multiprocessor that runs `warps` reads constants at different addresses of a request, one after
+/// the other; 0 if the device does not say how long that takes.
+double constant_cycles(const KernelStatistics& statistics, const Device& device, double warps);
+
 /// Cycles for one of what a unit does `whole` of in a cycle, or `scattered` if it is scattered.
 double cycles_each(const Traffic& traffic, double whole, double scattered);
 

@@ -102,9 +102,11 @@ Expected<Prediction> throughput_latency(Prediction p, const KernelStatistics& st
       {"wavefronts", warps * *s.l1_wavefronts / d.wavefronts, "memory"},
       {"L2", t.read / d.l2_read + t.written / d.l2_write, "memory"},
       {"memory", (t.memory_read + t.memory_written) / d.memory_bytes, "memory"},
+      {"constants", constant_cycles(s, device, warps), "constant memory"},
       {"launch", *s.blocks * d.block_cycles + total_warps(s) * d.warp_cycles, "launch of blocks"},
       {"latency", rounds * alone, "latency"},
       {"atomics", contention(s, intervals), "contended atomics"},
+      {"swaps", rounds * value_of(s.shared_word_swaps) * d.shared_swap.value_or(0), "contended atomics"},
   };
   const JoinedBounds joined = join(p, bounds, d.overlap);
   note(p, "overhead", d.overhead, "cycles");

@@ -9,6 +9,7 @@
 // formula is taken from notes that restate it.
 #include "model/cache_hits.hpp"
 #include "model/memory_bytes.hpp"
+#include "model/memory_traffic.hpp"
 #include "model/models.hpp"
 #include "model/warp_parallelism.hpp"
 
@@ -69,6 +70,11 @@ Expected<Prediction> volkov(Prediction p, const KernelStatistics& statistics, co
   note(p, "alu_thru", rate.arithmetic, unit);
   note(p, "issue_thru", rate.issue, unit);
   const double least = note(p, "throughput", std::min({rate.latency, rate.memory, rate.arithmetic, rate.issue}), unit);
+  const double constants = note(p, "constants", constant_cycles(s, device, warps), "cycles");
+  if (constants > work * warps / least) {
+    p.bound = "constant memory";
+    return finish(std::move(p), constants, device.clock_ghz);
+  }
   p.bound = least == rate.latency ? "latency" : least == rate.memory && requests > 0 ? "memory" : "compute";
   return finish(std::move(p), work * warps / least, device.clock_ghz);
 }

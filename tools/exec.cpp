@@ -182,10 +182,7 @@ void pass_analysis_options(const po::variables_map& values) {
 void pass_device(const po::variables_map& values) {
   if (values.count("device") == 0) return;
   const std::string device = values["device"].as<std::string>();
-  if (const Expected<model::Device> known = api::load_device(device); !known) {
-    print(known.error());
-    throw UsageError{fmt::format("--device {}: no such device", device), "warplens list devices"};
-  }
+  value_or_throw(api::load_device(device));
   set(environment::kDevice, fs::exists(device) ? fs::absolute(device).string() : device);
 }
 

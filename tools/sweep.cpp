@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // warplens sweep: runs one launch under many configurations.
-#include "api/html/page.hpp"
 #include "api/plan/launch_file.hpp"
 #include "api/report/table.hpp"
 #include "api/sweep/sweep_json.hpp"
@@ -54,7 +53,7 @@ other threads, --grid sets other blocks, and --grid fixed keeps the blocks of th
 RESULTS are files of --results: their rows are shown, and nothing is run.
 
 A PROGRAM runs once for each combination of --device, --l1 and --registers, as 'warplens exec' runs it; the table has
-the predicted time of all its launches. --analyzers and --csv apply, too.
+the predicted time of all its launches. --analyzers, --csv, --json and --html apply, too.
 
 )";
 
@@ -67,7 +66,7 @@ Examples:
   warplens sweep l.toml --block 64,128 --with shared=1024,2048 --by transactions --json sweep.json
   warplens sweep l.toml --set arg.1.f32=1..10000 --results rows.jsonl --submit slurm --shards 16
   warplens sweep rows.jsonl --csv rows.csv
-  warplens sweep --device h200,a100,gtx480 -- ./vectorAdd
+  warplens sweep --device h200,a100,gtx480 --html sweep.html -- ./vectorAdd
 Exit status: 0 success; 1 a configuration has no result (the table shows why); 2 bad usage or input.
 )";
 
@@ -223,17 +222,6 @@ Strings csv_metrics(std::span<const SweepRow> rows, const Strings& asked, const 
   return names;
 }
 
-std::string sweep_page(const std::vector<SweepRow>& rows, const std::vector<Recommendation>& recommended,
-                       const Ranking& ranking) {
-  std::vector<api::SweepNote> notes = api::sweep_notes(rows);
-  std::vector<const SweepRow*> all;
-  for (const SweepRow& row : rows) all.push_back(&row);
-  if (auto note = api::note_on_models(all)) notes.push_back(std::move(*note));
-  for (api::SweepNote& note : api::other_opinions(rows, ranking.ties)) notes.push_back(std::move(note));
-  const Settings best = recommended.size() == 1 ? recommended.front().best->settings : Settings{};
-  return value_or_throw(api::html_page(api::json_sweep_page(rows, best, notes)));
-}
-
 /// What to beware of, whichever configuration is recommended.
 std::string cautions(const std::vector<SweepRow>& rows, const Ranking& ranking) {
   std::string text;
@@ -263,10 +251,7 @@ int show(const std::vector<SweepRow>& rows, const po::variables_map& values) {
     quiet = quiet || file == "-";
   };
   write_to("csv", [&] { return sweep_csv(rows, csv_metrics(rows, metrics, ranking.metric)); });
-  write_to("json", [&] {
-    const bool one = recommended.size() == 1;
-    return api::json_sweep(rows, one ? recommended.front().best->settings : Settings{});
-  });
+  write_to("json", [&] { return api::json_sweep(rows, recommended_settings(recommended)); });
   write_to("html", [&] { return sweep_page(rows, recommended, ranking); });
   if (values.count("plot") != 0)
     draw(sweep_plot(rows, ranking, values.count("x") != 0 ? values["x"].as<std::string>() : ""),

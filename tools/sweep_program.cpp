@@ -5,6 +5,7 @@
 #include "api/report/table.hpp"
 #include "api/report/units.hpp"
 #include "api/session/kernel_name.hpp"
+#include "api/sweep/sweep_json.hpp"
 #include "tools/output.hpp"
 #include "tools/program_report.hpp"
 #include "tools/progress.hpp"
@@ -18,7 +19,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 
 namespace warplens::tools {
@@ -27,36 +27,50 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-struct ProgramKernel {
-  std::size_t launches = 0;
-  double milliseconds = 0; ///< predicted for all of them
-  std::string bound;
-};
+using api::SweepKernel;
+using api::SweepRow;
 
-/// The result of a configuration.
-struct ProgramRow {
-  api::Settings settings;
-  std::string failure;                          ///< empty: there is a result
-  std::map<std::string, ProgramKernel> kernels; ///< by name
-  std::size_t launches = 0;
+/// The kernel with the longest time; null: none.
+const SweepKernel* slowest(const SweepRow& row) {
+  const auto at =
+      std::max_element(row.kernels.begin(), row.kernels.end(),
+                       [](const SweepKernel& a, const SweepKernel& b) { return a.milliseconds < b.milliseconds; });
+  return at == row.kernels.end() ? nullptr : &*at;
+}
+
+double milliseconds_of(const SweepRow& row) { return row.number("milliseconds").value_or(0); }
+
+void add_launches(SweepRow& row, const api::ReportFile& report) {
+  std::map<std::string, SweepKernel> kernels;
+  std::set<std::string> models;
   double milliseconds = 0;
-  std::set<std::string> models{}; ///< that predict the launches
-};
-
-void add_launches(ProgramRow& row, const api::ReportFile& report) {
   for (const api::ReportedLaunch& launch : report.launches) {
-    ProgramKernel& kernel = row.kernels[api::source_name(launch.kernel)];
+    SweepKernel& kernel = kernels[api::source_name(launch.kernel)];
     ++kernel.launches;
     kernel.milliseconds += launch.milliseconds.value_or(0);
     if (kernel.bound.empty()) kernel.bound = launch.bound;
-    ++row.launches;
-    row.milliseconds += launch.milliseconds.value_or(0);
-    if (launch.milliseconds) row.models.insert(launch.model);
+    milliseconds += launch.milliseconds.value_or(0);
+    if (launch.milliseconds) models.insert(launch.model);
+    row.device = launch.device_name;
+    row.device_id = launch.device_id;
   }
+  for (auto& [name, kernel] : kernels) {
+    kernel.name = name;
+    row.kernels.push_back(kernel);
+  }
+  if (const SweepKernel* const kernel = slowest(row)) {
+    row.kernel = kernel->name;
+    row.bound = kernel->bound;
+  }
+  row.model = fmt::format("{}", fmt::join(models, ", "));
+  if (milliseconds > 0) row.metrics.push_back({"milliseconds", milliseconds});
+  row.metrics.push_back({"launches", static_cast<std::uint64_t>(report.launches.size())});
+  if (models.size() == 1 && milliseconds > 0) row.metrics.push_back({row.model + ".milliseconds", milliseconds});
 }
 
-ProgramRow run_one(const api::Settings& settings, const Strings& analyzers, const Strings& program) {
-  ProgramRow row{settings, {}, {}};
+SweepRow run_one(const api::Settings& settings, const Strings& analyzers, const Strings& program) {
+  SweepRow row{};
+  row.settings = settings;
   Strings options;
   for (const auto& [name, value] : settings) options.insert(options.end(), {"--" + name, value});
   if (!analyzers.empty()) options.insert(options.end(), {"--analyzers", fmt::format("{}", fmt::join(analyzers, ","))});
@@ -67,15 +81,7 @@ ProgramRow run_one(const api::Settings& settings, const Strings& analyzers, cons
   return row;
 }
 
-/// The kernel with the longest time; null: none.
-const std::pair<const std::string, ProgramKernel>* slowest(const ProgramRow& row) {
-  const auto at = std::max_element(row.kernels.begin(), row.kernels.end(), [](const auto& a, const auto& b) {
-    return a.second.milliseconds < b.second.milliseconds;
-  });
-  return at == row.kernels.end() ? nullptr : &*at;
-}
-
-std::string rows_text(const std::vector<ProgramRow>& rows, const Style& style) {
+std::string rows_text(const std::vector<SweepRow>& rows, const Style& style) {
   std::vector<api::Table::Column> columns;
   for (const auto& [name, value] : rows.front().settings) columns.push_back({name});
   columns.insert(columns.end(), {{"launches", api::Table::right},
@@ -85,26 +91,26 @@ std::string rows_text(const std::vector<ProgramRow>& rows, const Style& style) {
                                  {"share", api::Table::right},
                                  {"bound by"}});
   double best = 0;
-  for (const ProgramRow& row : rows)
-    if (row.milliseconds > 0 && (best == 0 || row.milliseconds < best)) best = row.milliseconds;
+  for (const SweepRow& row : rows)
+    if (const double time = milliseconds_of(row); time > 0 && (best == 0 || time < best)) best = time;
   api::Table table(std::move(columns));
   std::string failures;
   std::set<std::string> models;
-  for (const ProgramRow& row : rows) {
-    models.insert(row.models.begin(), row.models.end());
+  for (const SweepRow& row : rows) {
+    if (!row.model.empty()) models.insert(row.model);
     Strings cells;
     for (const auto& [name, value] : row.settings) cells.push_back(value);
-    const auto* const kernel = slowest(row);
+    const SweepKernel* const kernel = slowest(row);
     if (kernel == nullptr) {
       cells.insert(cells.end(), {"", "", "", "no result", "", ""});
       failures += api::wrapped(fmt::format("{}: {}", api::text_of(row.settings), row.failure), "  ");
     } else {
-      const bool timed = row.milliseconds > 0;
+      const double time = milliseconds_of(row);
+      const bool timed = time > 0;
       cells.insert(cells.end(),
-                   {fmt::format("{}", row.launches), timed ? api::readable_time(row.milliseconds) : "",
-                    timed ? fmt::format("{:.2f}", row.milliseconds / best) : "", api::cut(kernel->first, 40),
-                    timed ? api::readable_share(kernel->second.milliseconds / row.milliseconds) : "",
-                    kernel->second.bound});
+                   {fmt::format("{}", row.number("launches").value_or(0)), timed ? api::readable_time(time) : "",
+                    timed ? fmt::format("{:.2f}", time / best) : "", api::cut(kernel->name, 40),
+                    timed ? api::readable_share(kernel->milliseconds / time) : "", kernel->bound});
     }
     table.row(std::move(cells));
   }
@@ -113,25 +119,42 @@ std::string rows_text(const std::vector<ProgramRow>& rows, const Style& style) {
          (failures.empty() ? "" : "\n" + failures);
 }
 
-std::string rows_csv(const std::vector<ProgramRow>& rows) {
+std::string rows_csv(const std::vector<SweepRow>& rows) {
   std::string text;
   for (const auto& [name, value] : rows.front().settings) text += name + ",";
   text += "kernel,launches,milliseconds,bound,failure\n";
-  for (const ProgramRow& row : rows) {
+  for (const SweepRow& row : rows) {
     std::string start;
     for (const auto& [name, value] : row.settings) start += api::csv_cell(value) + ",";
-    for (const auto& [name, kernel] : row.kernels)
-      text += fmt::format("{}{},{},{},{},\n", start, api::csv_cell(name), kernel.launches, kernel.milliseconds,
+    for (const SweepKernel& kernel : row.kernels)
+      text += fmt::format("{}{},{},{},{},\n", start, api::csv_cell(kernel.name), kernel.launches, kernel.milliseconds,
                           kernel.bound);
     if (!row.failure.empty()) text += fmt::format("{},,,,{}\n", start, api::csv_cell(row.failure));
   }
   return text;
 }
 
+/// Whether one of them is standard output.
+bool write_files(const std::vector<SweepRow>& rows, const boost::program_options::variables_map& values) {
+  const Ranking ranking;
+  const std::vector<Recommendation> recommended = recommend(rows, ranking);
+  bool shown = false;
+  const auto write_to = [&](const char* option, const auto& text) {
+    if (values.count(option) == 0) return;
+    const auto& file = values[option].template as<std::string>();
+    write_file(file, text());
+    shown = shown || file == "-";
+  };
+  write_to("csv", [&] { return rows_csv(rows); });
+  write_to("json", [&] { return api::json_sweep(rows, recommended_settings(recommended)); });
+  write_to("html", [&] { return sweep_page(rows, recommended, ranking); });
+  return shown;
+}
+
 } // namespace
 
 int sweep_program(const CommandLine& line, const std::vector<Axis>& axes, const Strings& program) {
-  constexpr std::string_view kTaken[] = {"device", "l1", "registers", "csv", "analyzers"};
+  constexpr std::string_view kTaken[] = {"device", "l1", "registers", "csv", "json", "html", "analyzers"};
   if (program.empty()) throw UsageError{"no program", "warplens sweep --device h200,a100 -- PROGRAM [ARGUMENT…]"};
   if (!line.inputs.empty())
     throw UsageError{fmt::format("'{}' is a launch file beside a program", line.inputs.front()), ""};
@@ -142,8 +165,9 @@ int sweep_program(const CommandLine& line, const std::vector<Axis>& axes, const 
   SweepSpace all;
   all.add({}, axes);
   if (axes.empty()) throw UsageError{"nothing varies", "warplens sweep --device h200,a100 -- PROGRAM [ARGUMENT…]"};
+  if (line.values.count("html") != 0) check_html(line.values["html"].as<std::string>());
   const std::string names = line.values["analyzers"].as<std::string>();
-  std::vector<ProgramRow> rows;
+  std::vector<SweepRow> rows;
   {
     Progress progress;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -153,9 +177,7 @@ int sweep_program(const CommandLine& line, const std::vector<Axis>& axes, const 
       rows.push_back(run_one(settings, names.empty() ? Strings{} : Strings{names}, program));
     }
   }
-  const std::string csv = line.values.count("csv") != 0 ? line.values["csv"].as<std::string>() : "";
-  if (!csv.empty()) write_file(csv, rows_csv(rows));
-  if (csv != "-") write(rows_text(rows, style_for(STDOUT_FILENO)));
+  if (!write_files(rows, line.values)) write(rows_text(rows, style_for(STDOUT_FILENO)));
   return std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.failure.empty(); }) ? kFine : kFound;
 }
 

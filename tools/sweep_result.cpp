@@ -2,9 +2,12 @@
 #include "tools/sweep_result.hpp"
 
 #include "api/files/csv.hpp"
+#include "api/html/page.hpp"
 #include "api/report/table.hpp"
 #include "api/report/units.hpp"
 #include "api/session/kernel_name.hpp"
+#include "api/sweep/sweep_json.hpp"
+#include "tools/output.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -221,6 +224,20 @@ std::vector<Recommendation> recommend(std::span<const SweepRow> rows, const Rank
     all.push_back(std::move(r));
   }
   return all;
+}
+
+api::Settings recommended_settings(const std::vector<Recommendation>& recommended) {
+  return recommended.size() == 1 ? recommended.front().best->settings : api::Settings{};
+}
+
+std::string sweep_page(std::span<const SweepRow> rows, const std::vector<Recommendation>& recommended,
+                       const Ranking& ranking) {
+  std::vector<api::SweepNote> notes = api::sweep_notes(rows);
+  std::vector<const SweepRow*> all;
+  for (const SweepRow& row : rows) all.push_back(&row);
+  if (auto note = api::note_on_models(all)) notes.push_back(std::move(*note));
+  for (api::SweepNote& note : api::other_opinions(rows, ranking.ties)) notes.push_back(std::move(note));
+  return value_or_throw(api::html_page(api::json_sweep_page(rows, recommended_settings(recommended), notes)));
 }
 
 std::string caution(const std::set<std::string>& models, std::string_view indent) {

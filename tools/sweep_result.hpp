@@ -47,6 +47,11 @@ struct Recommendation {
   std::set<std::string> models{}; ///< that predict these rows
 };
 std::vector<Recommendation> recommend(std::span<const api::SweepRow> rows, const Ranking& ranking);
+/// Of the only recommendation; empty if there are several, or none.
+api::Settings recommended_settings(const std::vector<Recommendation>& recommended);
+/// The page for a browser: the rows with plots, and what to know about the times.
+std::string sweep_page(std::span<const api::SweepRow> rows, const std::vector<Recommendation>& recommended,
+                       const Ranking& ranking);
 /// A caution if times are by several models: these disagree by more than most configurations. Else empty.
 std::string caution(const std::set<std::string>& models, std::string_view indent);
 std::string recommendation_text(const std::vector<Recommendation>& all, const Ranking& ranking,

@@ -82,7 +82,7 @@ void advise(LaunchReport& report, const ir::Module& module, const ir::Function& 
   }
   std::erase_if(report.findings,
                 [](const analyzers::Finding& finding) { return finding.only_if_faster && saves_little(finding); });
-  find_in_launch(report, shared_bytes, predict);
+  find_in_launch(report, kernel.bounds, shared_bytes, predict);
   // What an instruction wastes need not cost the launch any time.
   const bool known = model::knows_what_takes_time(report.predictions);
   for (analyzers::Finding& finding : report.findings) {

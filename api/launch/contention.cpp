@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/launch/contention.hpp"
 
-#include "emulator/ir/opcode_parts.hpp"
+#include "analyzers/compiled_atomics.hpp"
 
 #include <algorithm>
 #include <set>
@@ -61,13 +61,6 @@ double most_in_kilobyte(const std::map<std::uint64_t, double>& quarters) {
   return result;
 }
 
-/// Shared memory has units for 32-bit integers only; the machine code of other atomics repeats a compare-and-swap until
-/// no other lane was faster. Minima and maxima do so only if they change the word.
-bool repeats_swaps(const ir::Instruction& i) {
-  if ((i.head() != "atom" && i.head() != "red") || ir::has_any_part(i, {"cas", "exch", "min", "max"})) return false;
-  return ir::has_any_part(i, {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "s64", "u64", "b64"});
-}
-
 } // namespace
 
 void Contention::add(const analyzers::InstructionRow& row, const ir::Instruction& instruction, double sectors) {
@@ -84,7 +77,7 @@ void Contention::add(const analyzers::InstructionRow& row, const ir::Instruction
 }
 
 void Contention::add_shared(const analyzers::InstructionRow& row, const ir::Instruction& instruction, double lanes) {
-  if (!repeats_swaps(instruction)) return;
+  if (!analyzers::repeats_swaps(instruction)) return;
   std::map<std::uint64_t, OfBlock> blocks;
   for (const analyzers::RecordedAccess& access : row.recorded)
     if (access.space == isa::Space::shared) blocks[access.cta].add(access);

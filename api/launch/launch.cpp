@@ -8,6 +8,7 @@
 #include "api/launch/board.hpp"
 #include "api/launch/control_flow.hpp"
 #include "api/launch/device_launches.hpp"
+#include "api/launch/launch_findings.hpp"
 #include "api/launch/statistics.hpp"
 #include "api/launch/two_watchers.hpp"
 #include "api/launch/validate.hpp"
@@ -40,13 +41,16 @@ Resources memory_of(const exec::Program& program) {
 Resources resources(Module& module, const exec::Program& program, std::optional<std::uint32_t> given,
                     int address_bits) {
   Resources r = memory_of(program);
-  const std::uint32_t directive = program.function->bounds.max_registers;
+  const ir::LaunchBounds& bounds = program.function->bounds;
+  const std::uint32_t directive = bounds.max_registers;
   r.registers_from = given            ? Resources::RegisterSource::given
                      : directive != 0 ? Resources::RegisterSource::directive
                                       : Resources::RegisterSource::estimated;
   r.registers = given            ? *given
                 : directive != 0 ? directive
                                  : module.estimated_registers(*program.function, address_bits);
+  if (directive != 0 || bounds.min_ctas_per_sm != 0)
+    r.registers_needed = module.estimated_registers(*program.function, address_bits) - ir::kRoom;
   return r;
 }
 
@@ -108,7 +112,10 @@ public:
   /// Needs no profile; the analyzers need the number of resident blocks.
   void find_occupancy() {
     const model::OccupancyLimits& limits = report_.device.limits;
-    const Resources& r = report_.resources;
+    Resources& r = report_.resources;
+    if (const auto bound = bound_of_registers(kernel_.bounds, limits);
+        bound && r.registers_from == Resources::RegisterSource::estimated)
+      r.registers = std::min(r.registers, *bound);
     std::int64_t registers = r.registers;
     if (r.registers_from == Resources::RegisterSource::estimated && registers > limits.registers_per_thread) {
       registers = limits.registers_per_thread;

@@ -128,6 +128,9 @@ struct Resources {
   enum class RegisterSource : std::uint8_t { given, directive, estimated };
   std::uint32_t registers = 0; ///< per thread; 0 if the launch is not analysed
   RegisterSource registers_from{};
+  /// Values of a thread that are live at once, constants left out; 0: not counted, because the PTX has no bound for
+  /// the registers.
+  std::uint32_t registers_needed = 0;
   std::uint64_t static_shared_bytes = 0;
   std::uint64_t dynamic_shared_bytes = 0;
   std::uint64_t local_bytes = 0; ///< per thread

@@ -2,6 +2,7 @@
 #include "api/launch/launch_findings.hpp"
 
 #include "analyzers/finding_kinds.hpp"
+#include "emulator/ir/liveness.hpp"
 
 #include <fmt/format.h>
 
@@ -46,10 +47,12 @@ model::OccupancyQuery query_of(const LaunchReport& report, std::int64_t shared_b
 
 class LaunchFindings {
 public:
-  LaunchFindings(LaunchReport& report, std::int64_t shared_bytes, const Predict& predict, double now)
-      : report_(report), shared_bytes_(shared_bytes), predict_(predict), now_(now) {}
+  LaunchFindings(LaunchReport& report, const ir::LaunchBounds& bounds, std::int64_t shared_bytes,
+                 const Predict& predict, double now)
+      : report_(report), bounds_(&bounds), shared_bytes_(shared_bytes), predict_(predict), now_(now) {}
 
   void find() {
+    spills();
     block_size();
     too_few_blocks();
     tail();
@@ -61,6 +64,31 @@ private:
   [[nodiscard]] double speedup(const model::KernelStatistics& s) const {
     const Expected<model::Prediction> then = predict_(s);
     return then && then->milliseconds > 0 ? now_ / then->milliseconds : 0;
+  }
+
+  /// How much time it takes depends on where the compiler stores and loads the registers again, which PTX does not say.
+  void spills() {
+    const auto bound = bound_of_registers(*bounds_, report_.device.limits);
+    const double needed = report_.resources.registers_needed;
+    if (!bound || needed <= (1 + analyzers::kLeastExcess) * *bound) return;
+    const double spilled = needed - *bound;
+    Finding finding = of_launch(analyzers::names::kRegisterSpills,
+                                spilled >= analyzers::kMostlyWaste * *bound ? Severity::warning : Severity::note);
+    finding.message = fmt::format("a thread needs {} registers at once, but the bound of the kernel leaves it {}: the "
+                                  "compiler spills the others to local memory",
+                                  needed, *bound);
+    const std::uint32_t enough = report_.resources.registers_needed + ir::kRoom;
+    finding.remedy = bounds_->max_registers == *bound
+                         ? fmt::format("allow {} registers: lift the bound of -maxrregcount or __maxnreg__", enough)
+                         : fmt::format("allow {} registers: ask for fewer blocks than {} on a multiprocessor in "
+                                       "__launch_bounds__",
+                                       enough, bounds_->min_ctas_per_sm);
+    finding.advice = "lift the bound, or let a thread keep fewer values: process fewer elements at once, or compute "
+                     "values again instead of keeping them";
+    finding.excess = spilled;
+    finding.unit = "registers";
+    keep_metrics(finding, report_, {MetricId::registers, MetricId::registers_live});
+    report_.findings.push_back(std::move(finding));
   }
 
   void block_size() {
@@ -154,6 +182,14 @@ private:
     std::string remedy;
   };
 
+  /// With fewer registers, the compiler would spill some; 1 if their number is not known.
+  [[nodiscard]] std::int64_t registers_in_use() const {
+    const Resources& r = report_.resources;
+    if (r.registers_needed != 0) return r.registers_needed;
+    return r.registers_from == Resources::RegisterSource::estimated && r.registers > ir::kRoom ? r.registers - ir::kRoom
+                                                                                               : 1;
+  }
+
   /// The smallest change of a resource with which more blocks fit.
   std::optional<Lift> lift(model::OccupancyLimiter limiter) const {
     const model::OccupancyQuery now = query_of(report_, shared_bytes_, threads_of(report_));
@@ -165,7 +201,7 @@ private:
     model::OccupancyQuery& query = result.query;
     switch (limiter) {
     case model::OccupancyLimiter::registers:
-      while (query.registers > 1 && !better(query)) --query.registers;
+      while (query.registers > registers_in_use() && !better(query)) --query.registers;
       result.remedy = fmt::format("limit the registers of a thread to {} instead of {}: __launch_bounds__({}, {}) or "
                                   "-maxrregcount",
                                   query.registers, now.registers, now.threads, report_.occupancy->blocks + 1);
@@ -224,6 +260,7 @@ private:
   }
 
   LaunchReport& report_;
+  const ir::LaunchBounds* bounds_;
   std::int64_t shared_bytes_;
   const Predict& predict_;
   double now_;      ///< milliseconds
@@ -250,7 +287,23 @@ model::KernelStatistics with_block_size(const LaunchReport& report, std::int64_t
   return s;
 }
 
-void find_in_launch(LaunchReport& report, std::int64_t shared_bytes, const Predict& predict) {
+std::optional<std::uint32_t> bound_of_registers(const ir::LaunchBounds& bounds, const model::OccupancyLimits& limits) {
+  std::optional<std::uint32_t> bound;
+  if (bounds.max_registers != 0) bound = bounds.max_registers;
+  const auto& block = bounds.required_threads[0] != 0 ? bounds.required_threads : bounds.max_threads;
+  std::uint64_t threads = block[0];
+  for (const std::size_t dimension : {1, 2}) threads *= std::max(1U, block[dimension]);
+  if (bounds.min_ctas_per_sm == 0 || threads == 0 || limits.allocation != model::RegisterAllocation::per_warp)
+    return bound;
+  const std::uint64_t warps = bounds.min_ctas_per_sm * ((threads + model::kWarpSize - 1) / model::kWarpSize);
+  const auto unit = static_cast<std::uint64_t>(limits.register_unit);
+  const std::uint64_t of_warp = static_cast<std::uint64_t>(limits.registers) / warps / unit * unit;
+  const auto of_thread = static_cast<std::uint32_t>(of_warp / model::kWarpSize);
+  return std::min({bound.value_or(of_thread), of_thread, static_cast<std::uint32_t>(limits.registers_per_thread)});
+}
+
+void find_in_launch(LaunchReport& report, const ir::LaunchBounds& bounds, std::int64_t shared_bytes,
+                    const Predict& predict) {
   if (!report.occupancy) {
     const auto why = model::occupancy(query_of(report, shared_bytes, threads_of(report)));
     if (why) return;
@@ -263,7 +316,7 @@ void find_in_launch(LaunchReport& report, std::int64_t shared_bytes, const Predi
     return;
   }
   const model::Prediction* const now = model::trusted_for_changes(report.predictions);
-  if (now != nullptr) LaunchFindings(report, shared_bytes, predict, now->milliseconds).find();
+  if (now != nullptr) LaunchFindings(report, bounds, shared_bytes, predict, now->milliseconds).find();
 }
 
 } // namespace warplens::api

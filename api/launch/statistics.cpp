@@ -114,7 +114,9 @@ private:
     floating_point(row, isa::info(which).operations);
     global(row, analyzers::elements_of(instruction) > 1);
     if (!changes_.local) local(row);
-    contention.add_shared(row, instruction, metric(row, MetricId::thread_instructions_on) / blocks_);
+    contention.add_shared(row, instruction,
+                          change_of(row.instruction).requests * metric(row, MetricId::thread_instructions_on) /
+                              blocks_);
   }
 
   void floating_point(const InstructionRow& row, int operations) {
@@ -320,6 +322,7 @@ void apply_to_launch(model::KernelStatistics& s, const analyzers::Changes& chang
   };
   less(s.bank_conflict_passes, changes.bank_passes);
   less(s.l1_wavefronts, changes.bank_passes);
+  less(s.constant_passes, changes.constant_passes);
   less(s.synchronizations, changes.barriers);
   less(s.by_class[static_cast<std::size_t>(Class::double_precision)], changes.doubles);
   less(s.double_operations, changes.doubles);
@@ -400,6 +403,8 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.synchronizations =
       launch({MetricId::instructions_of_class, isa::info(isa::InstructionClass::barrier).name}) / warps;
   s.bank_conflict_passes = bank_conflicts(profile, device.bank_rule) / warps;
+  // Of devices that serve constants as shared memory, these are among the bank conflicts.
+  if (!device.bank_rule.constants) s.constant_passes = launch(MetricId::constant_passes_excessive) / warps;
   double shared = 0, passes = t.wavefronts;
   for (const auto kind : {exec::AccessKind::load, exec::AccessKind::store, exec::AccessKind::atomic}) {
     shared += launch(by_operation(MetricId::shared_requests_ld, kind));

@@ -32,6 +32,14 @@ const std::string* setting(const Settings& settings, std::string_view name);
 /// "block 16x16, device gtx480"
 std::string text_of(const Settings& settings);
 
+/// A kernel of a program, in a sweep of programs.
+struct SweepKernel {
+  std::string name;
+  std::size_t launches = 0;
+  double milliseconds = 0; ///< predicted for all of them
+  std::string bound;       ///< of the first launch
+};
+
 struct SweepRow {
   Settings settings;
   std::string failure; ///< why there is no result: refused, or trapped. Empty: everything below is set
@@ -42,6 +50,9 @@ struct SweepRow {
   std::vector<analyzers::NamedValue> metrics; ///< milliseconds, occupancy, transactions, …, MODEL.milliseconds for each
                                               ///< model, then the metrics of the launch
   model::KernelStatistics statistics; ///< the input of the models
+  /// Of a program, by name: then `kernel` and `bound` are those of the kernel that takes the most time, the
+  /// milliseconds those of all launches, and there are no statistics.
+  std::vector<SweepKernel> kernels{};
 
   /// A metric by name; empty: the row does not have it.
   [[nodiscard]] std::optional<double> number(std::string_view name) const;

@@ -28,6 +28,10 @@ Json json_of(const SweepRow& row) {
     if (const std::optional<double>& value = field.get(s)) statistics[std::string(field.name)] = *value;
   Json failure = nullptr;
   if (!row.failure.empty()) failure = row.failure;
+  Json kernels = Json::array();
+  for (const SweepKernel& k : row.kernels)
+    kernels.push_back(
+        {{"kernel", k.name}, {"launches", k.launches}, {"milliseconds", k.milliseconds}, {"bound", k.bound}});
   return {{"settings", json_of(row.settings)},
           {"failure", std::move(failure)},
           {"kernel", row.kernel},
@@ -40,7 +44,8 @@ Json json_of(const SweepRow& row) {
           {"mwp_bound", row.mwp_bound},
           {"occupancy_bound", row.occupancy_bound},
           {"metrics", std::move(metrics)},
-          {"statistics", std::move(statistics)}};
+          {"statistics", std::move(statistics)},
+          {"kernels", std::move(kernels)}};
 }
 
 Json document_of(std::span<const SweepRow> rows, const Settings& recommended) {
@@ -81,6 +86,10 @@ SweepRow row_of(const Json& json) {
   for (const model::StatisticField& field : model::statistic_fields())
     if (const auto value = json.at("statistics").find(field.name); value != json.at("statistics").end())
       field.get(row.statistics) = value->get<double>();
+  if (const auto kernels = json.find("kernels"); kernels != json.end())
+    for (const Json& k : *kernels)
+      row.kernels.push_back({k.at("kernel").get<std::string>(), whole_number(k.at("launches")),
+                             k.at("milliseconds").get<double>(), k.at("bound").get<std::string>()});
   return row;
 }
 

@@ -52,6 +52,9 @@ function cacheHits(s) {
   return { l1: loads * l1, l2: loads * (1 - l1) * l2, memory: 1 - loads * (1 - (1 - l1) * (1 - l2)) };
 }
 
+/** Cycles in which a multiprocessor that runs `warps` reads constants at different addresses. */
+const constantCycles = (s, device, warps) => (device.throughput?.constant_passes ? warps * (s.constant_passes ?? 0) / device.throughput.constant_passes : 0);
+
 function volkov(s, device) {
   const r = residency(s, device);
   const requests = s.global_requests;
@@ -73,6 +76,8 @@ function volkov(s, device) {
     work = requests;
   }
   const least = min(...Object.values(rate));
+  const constants = constantCycles(s, device, warps);
+  if (constants > work * warps / least) return { milliseconds: constants / (device.clock_ghz * 1e6), bound: 'constant memory' };
   const bound = least === rate.latency ? 'latency' : least === rate.memory ? 'memory' : 'compute';
   return { milliseconds: work * warps / least / (device.clock_ghz * 1e6), bound };
 }
@@ -108,10 +113,12 @@ function throughputLatency(s, device) {
     wavefronts: [warps * s.l1_wavefronts / d.wavefronts, 'memory'],
     L2: [read / d.l2_read + written / d.l2_write, 'memory'],
     memory: [(bytesRead + bytesWritten) / d.memory_bytes, 'memory'],
+    constants: [constantCycles(s, device, warps), 'constant memory'],
     launch: [s.blocks * d.block_cycles + warpsOfGrid * d.warp_cycles, 'launch of blocks'],
     latency: [max(1, blocks / s.resident_blocks) * alone, 'latency'],
     atomics: [max((s.half_line_updates ?? 0) * (d.atomic_half_line ?? 0), (s.word_float_updates ?? 0) * (d.float_atomic_word ?? 0),
       (s.kilobyte_updates ?? 0) * (d.atomic_kilobyte ?? 0)), 'contended atomics'],
+    swaps: [max(1, blocks / s.resident_blocks) * (s.shared_word_swaps ?? 0) * (d.shared_swap ?? 0), 'contended atomics'],
   };
   const largest = Object.values(bounds).reduce((best, one) => (one[0] > best[0] ? one : best));
   const sum = Object.values(bounds).reduce((total, [cycles]) => total + (cycles / largest[0]) ** d.overlap, 0);

@@ -114,7 +114,7 @@ TEST_F(AdviceMeasured, SpeedupsAreThoseOfTheGpu) {
   const std::vector<AdvicePair> pairs = asked();
   std::ifstream in(WARPLENS_SOURCE_DIR "/docs/findings.md");
   const std::string page{std::istreambuf_iterator<char>(in), {}};
-  ASSERT_EQ(times.size(), 2 * pairs.size());
+  ASSERT_EQ(times.size(), 2 * (pairs.size() + tests::pairs_without_speedup().size()));
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const AdvicePair& pair = pairs[i];
     const auto &before = times[2 * i], &after = times[2 * i + 1];
@@ -131,6 +131,25 @@ TEST_F(AdviceMeasured, SpeedupsAreThoseOfTheGpu) {
       EXPECT_LT(speedup, kTolerance * measured) << name_of(pair);
       EXPECT_GT(speedup, measured / kTolerance) << name_of(pair);
     }
+  }
+}
+
+// They come last. The findings are only about what takes much time.
+TEST_F(AdviceMeasured, FindingsWithoutASpeedupSaveTimeOnTheGpu) {
+  const auto times = profiled();
+  const std::vector<AdvicePair> pairs = tests::pairs_without_speedup();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto &before = times.at(times.size() - 2 * (pairs.size() - i)),
+               &after = times.at(times.size() - 2 * (pairs.size() - i) + 1);
+    ASSERT_EQ(before.first, pairs[i].before.kernel);
+    ASSERT_EQ(after.first, pairs[i].after.kernel);
+    EXPECT_GT(before.second / after.second, 2) << name_of(pairs[i]);
+    const std::vector<LaunchReport> reports = run(pairs[i]);
+    const analyzers::Finding* const found = find(pairs[i], reports.at(0));
+    ASSERT_NE(found, nullptr) << list_of(reports[0].findings);
+    EXPECT_FALSE(found->speedup);
+    EXPECT_FALSE(found->values.empty());
+    EXPECT_EQ(find(pairs[i], reports.at(1)), nullptr) << list_of(reports[1].findings);
   }
 }
 

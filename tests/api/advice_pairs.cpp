@@ -18,6 +18,9 @@ const std::vector<PairBuffer> kSpeechBuffers = {{"x", "f32", kCount, Holds::iota
                                                 {"bytes", "s32", kCount, Holds::random, 255},
                                                 {"rows", "f32", 132 * 98304}},
                               kFloats = {{"in", "f32", kCount, Holds::iota}, {"out", "f32", kCount}},
+                              kKeyed = {{"keys", "s32", kCount, Holds::iota},
+                                        {"values", "s32", kCount, Holds::random, 9},
+                                        {"sums", "s32", 256}},
                               kDigits = {{"in", "s32", kCount, Holds::random, 9}, {"out", "s32", kCount}},
                               kText = {{"in", "s32", 1 << 22, Holds::random, 9}, {"out", "s32", 1 << 22}},
                               kFields = {{"triples", "s32", 3 * kCount, Holds::iota},
@@ -37,7 +40,7 @@ struct Shape {
 };
 constexpr Shape kLines{{4096, 1, 1}, {256, 1, 1}}, kFew{{1024, 1, 1}, {256, 1, 1}}, kTiles{{32, 32, 1}, {16, 16, 1}},
     kRows{{132, 1, 1}, {512, 1, 1}}, kBodies{{1024, 1, 1}, {128, 1, 1}}, kTiles16{{64, 64, 1}, {16, 16, 1}},
-    kTiles32{{32, 32, 1}, {32, 8, 1}};
+    kTiles32{{32, 32, 1}, {32, 8, 1}}, kStrided{{528, 1, 1}, {256, 1, 1}};
 
 /// Two kernels with the same arguments.
 struct Kernels {
@@ -57,6 +60,20 @@ void add(std::vector<AdvicePair>& list, const char* rule, const char* line, cons
                   launch(kernels.after, kernels.shape, kernels.arguments), analyzer});
 }
 
+void atomics_of_blocks(std::vector<AdvicePair>& list) {
+  const auto contended = [&](const char* module, const char* line, const char* remedy,
+                             const std::vector<PairBuffer>& buffers, const Kernels& kernels) {
+    list.push_back({"ContendedAtomics", module, "h200", line, remedy, buffers,
+                    launch(kernels.before, kernels.shape, kernels.arguments),
+                    launch(kernels.after, kernels.shape, kernels.arguments)});
+  };
+  const int n = static_cast<int>(kCount);
+  contended("tests/data/advice/histogram.ptx", "// finds ContendedAtomics of all blocks", "in shared memory",
+            kSpeechBuffers, {"count_in_global", "count_in_shared", kStrided, {"bytes", "y", n}});
+  contended("tests/data/advice/serialised.ptx", "// finds ContendedAtomics of shared memory", "shuffles",
+            kSpeechBuffers, {"add_in_shared", "add_in_shared_by_warps", kLines, {"x", "y"}});
+}
+
 void of_instructions(std::vector<AdvicePair>& list) {
   const Arguments xy = {"x", "y"};
   add(list, "DoublePrecisionInFloat", "// finds DoublePrecisionInFloat", "1.0f",
@@ -64,12 +81,15 @@ void of_instructions(std::vector<AdvicePair>& list) {
   add(list, "LocalMemory", "window[k", "registers", {"window_local", "window_registers", kLines, {"x", "y", 3}});
   add(list, "ConstantSerialized", "// finds ConstantSerialized", "shared memory",
       {"look_up_constant", "look_up_shared", kLines, {"bytes", "y"}}, "gtx280");
+  add(list, "ConstantSerialized", "// finds ConstantSerialized", "shared memory",
+      {"look_up_constant", "look_up_shared", kLines, {"bytes", "y"}});
   add(list, "RepeatedLoad", "// finds RepeatedLoad", "__restrict__",
       {"sums_and_products", "sums_and_products_restrict", kLines, {"x", "x", "y", "z"}});
   add(list, "RepeatedLoad", "// finds RepeatedLoad", "before the loop",
       {"scale_by_memory", "scale_by_register", kFew, {"x", "y", "x", 64}});
   add(list, "ContendedAtomics", "// finds ContendedAtomics", "shuffles",
       {"add_to_one_word", "add_by_warps", kLines, xy});
+  atomics_of_blocks(list);
   add(list, "NarrowLoads", "// finds NarrowLoads", "16 bytes at once", {"norms", "norms_of_vectors", kFew, xy});
   add(list, "UnusedResult", "// finds UnusedResult", "in a variable",
       {"add_up_in_memory", "add_up_in_register", kFew, {"x", "y", 64}});
@@ -207,9 +227,11 @@ std::vector<AdvicePair> advice_pairs() {
 
 std::vector<AdvicePair> pairs_not_asked() {
   std::vector<AdvicePair> list;
-  const Shape strided{{528, 1, 1}, {256, 1, 1}};
+  for (const char* device : {"a100", "gtx480", "k20"})
+    add(list, "ConstantSerialized", "// finds ConstantSerialized", "shared memory",
+        {"look_up_constant", "look_up_shared", kLines, {"bytes", "y"}}, device);
   add(list, "NarrowAccesses", "// finds NarrowAccesses", "4 elements in each iteration",
-      {"brighten_bytes", "brighten_words", strided, {"bytes", "y", 4 * static_cast<int>(kCount)}});
+      {"brighten_bytes", "brighten_words", kStrided, {"bytes", "y", 4 * static_cast<int>(kCount)}});
   add(list, "NarrowAccesses", "// finds NarrowAccesses of shorts", "2 elements in each thread",
       {"halve_shorts", "halve_pairs", {{8192, 1, 1}, {256, 1, 1}}, {"bytes", "y"}});
   list.back().after.grid = {4096, 1, 1};
@@ -221,10 +243,6 @@ std::vector<AdvicePair> pairs_not_asked() {
   without_barrier("// finds UnneededBarrier before another", "two_barriers", "one_barrier");
   without_barrier("// finds UnneededBarrier at the end", "barrier_at_the_end", "no_barrier_at_the_end");
   without_barrier("// finds UnneededBarrier between own words", "own_columns_wait", "own_columns");
-  list.push_back({"ContendedAtomics", "tests/data/advice/histogram.ptx", "h200",
-                  "// finds ContendedAtomics of all blocks", "in shared memory", kSpeechBuffers,
-                  launch("count_in_global", strided, {"bytes", "y", static_cast<int>(kCount)}),
-                  launch("count_in_shared", strided, {"bytes", "y", static_cast<int>(kCount)})});
   list.push_back({"BlockSize", "tests/data/advice/speech.ptx", "h200", "", "512 threads instead of 8", kSpeechBuffers,
                   launch("polynomial_float", {{131072, 1, 1}, {8, 1, 1}}, {"x", "y"}),
                   launch("polynomial_float", {{2048, 1, 1}, {512, 1, 1}}, {"x", "y"})});
@@ -244,7 +262,15 @@ std::vector<AdvicePair> close_calls() {
   std::vector<AdvicePair> list;
   add(list, "RedundantLoads", "", "tiles",
       {"attract_groups", "attract_groups_in_tiles", kBodies, {"x", "y", 960, 160}});
+  list.push_back({"ContendedAtomics", "tests/data/advice/serialised.ptx", "h200", "", "shuffles", kKeyed,
+                  launch("add_by_key", kStrided, {"keys", "values", "sums", static_cast<int>(kCount)}),
+                  launch("add_by_key_of_warp", kStrided, {"keys", "values", "sums", static_cast<int>(kCount)})});
   return list;
+}
+
+std::vector<AdvicePair> pairs_without_speedup() {
+  return {{"RegisterSpills", "tests/data/advice/serialised.ptx", "h200", "", "__launch_bounds__", kSpeechBuffers,
+           launch("mix_in_few_registers", kFew, {"x", "y", 32}), launch("mix_in_registers", kFew, {"x", "y", 32})}};
 }
 
 std::string name_of(const AdvicePair& pair) {

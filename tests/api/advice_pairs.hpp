@@ -53,6 +53,9 @@ std::vector<AdvicePair> pairs_not_asked();
 /// Launches that look like the problem, whose remedy saves too little for a finding.
 std::vector<AdvicePair> close_calls();
 
+/// Launches whose finding promises no speedup.
+std::vector<AdvicePair> pairs_without_speedup();
+
 /// What names a pair in answers of hardware: "RULE BEFORE AFTER", with the grids where the kernels are the same.
 std::string name_of(const AdvicePair& pair);
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -65,7 +67,8 @@ TEST(AdviceSpeech, TheRemedyIsWhatTheOtherLaunchDoes) {
   }
 }
 
-constexpr const char *kSpeech = "tests/data/advice/speech.ptx", *kLoop = "bench/kernels/fma_loop.ptx";
+constexpr const char *kSpeech = "tests/data/advice/speech.ptx", *kLoop = "bench/kernels/fma_loop.ptx",
+                     *kSerialised = "tests/data/advice/serialised.ptx";
 const std::string kLines = "grid = [4096, 1, 1]\nblock = [256, 1, 1]",
                   kFew = "grid = [1024, 1, 1]\nblock = [256, 1, 1]";
 
@@ -83,13 +86,13 @@ struct Warned {
 
 std::vector<Warned> warned() {
   return {
-      {"ConstantSerialized", kSpeech,
-       launch_of("look_up_constant", kLines, "arg = [{ buffer = \"bytes\" }, { buffer = \"y\" }]"),
-       "// finds ConstantSerialized", "shared memory"},
       {"UnusedResult", kSpeech,
        launch_of("warm_up", "grid = [2048, 1, 1]\nblock = [256, 1, 1]",
                  "arg = [{ buffer = \"x\" }, { buffer = \"y\" }]"),
        "// finds UnusedResult, too", "remove the load"},
+      {"RegisterSpills", kSerialised,
+       launch_of("mix_in_few_registers", kFew, "arg = [{ buffer = \"x\" }, { buffer = \"y\" }, { s32 = 2 }]"), "",
+       "allow 60 registers"},
       {"ImpossibleLaunch", kLoop, fma_loop("32", "512") + "registers = 255\n", "", "registers"},
   };
 }
@@ -251,6 +254,12 @@ TEST(AdviceSpeech, NearMissesAreSilent) {
       {kSpeech,
        launch_of("sum_columns", kFew, "arg = [{ buffer = \"bytes\" }, { buffer = \"y\" }, { s32 = 500000 }]"),
        {"NarrowAccesses"}},
+      {kSerialised, launch_of("add_in_shared_by_warps", kLines, xy), {"ContendedAtomics"}},
+      {kSerialised, launch_of("add_in_shared_by_lanes", kLines, xy), {"ContendedAtomics"}},
+      {kSerialised, launch_of("count_in_one_word", kLines, bytes_y), {"ContendedAtomics"}},
+      {kSerialised,
+       launch_of("mix_in_registers", kFew, "arg = [{ buffer = \"x\" }, { buffer = \"y\" }, { s32 = 2 }]"),
+       {"RegisterSpills"}},
       {kLoop, fma_loop("1057", "256"), {"TailEffect", "Occupancy"}},
       {kLoop, fma_loop("132", "512"), {"TailEffect", "TooFewBlocks"}},
   };
@@ -275,6 +284,33 @@ TEST(AdviceSpeech, EachKindHasACaseAndAPage) {
     EXPECT_NE(page.find(fmt::format("\n## {}\n", kind.name)), std::string::npos) << kind.name;
   }
   EXPECT_TRUE(tested.empty()) << *tested.begin();
+}
+
+// The speedups of pairs are compared with those of the launches that follow the remedy.
+TEST(AdviceSpeech, EachKindHasASpeedupWhereItIsKnown) {
+  std::set<std::string> with_speedup;
+  for (const AdvicePair& pair : all_pairs()) with_speedup.insert(pair.rule);
+  const std::set<std::string_view> without = {"RegisterSpills", "ImpossibleLaunch"};
+  for (const analyzers::FindingKind& kind : analyzers::finding_kinds()) {
+    EXPECT_NE(with_speedup.contains(std::string(kind.name)), without.contains(kind.name)) << kind.name;
+    EXPECT_FALSE(kind.meaning.empty() || kind.trigger.empty() || kind.severity.empty() || kind.remedies.empty())
+        << kind.name;
+    std::string anchor = fmt::format("findings.md#{}", kind.name);
+    std::transform(anchor.begin(), anchor.end(), anchor.begin(), [](unsigned char c) { return std::tolower(c); });
+    EXPECT_EQ(kind.page, anchor);
+  }
+}
+
+// Other sections than those of a kind: what a GPU measured.
+TEST(AdviceSpeech, EachSectionOfThePageIsAKind) {
+  std::ifstream in(WARPLENS_SOURCE_DIR "/docs/findings.md");
+  int others = 0;
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("## ") && analyzers::page_of(line.substr(3)).empty()) {
+      EXPECT_EQ(line, "## What a GPU measured");
+      ++others;
+    }
+  EXPECT_EQ(others, 1);
 }
 
 } // namespace advice_speech_test

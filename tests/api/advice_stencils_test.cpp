@@ -67,6 +67,13 @@ TEST(AdviceStencils, BordersAndHalosAreNoDivergence) {
   }
 }
 
+TEST(AdviceStencils, HalosNeedNotBeCoalesced) {
+  const LaunchReport report = run_stencil(
+      {"frame_of_planes", shape("4, 16, 1", "32, 8, 1"), kY + "{ s32 = 128 }, { s32 = 128 }, { s32 = 16 }"});
+  for (const analyzers::Finding& f : report.findings)
+    EXPECT_FALSE(f.rule == "UncoalescedGlobalAccess" || f.rule == "ThreadDivergence") << list_of(report.findings);
+}
+
 std::string line_of_source(std::uint32_t number) {
   std::ifstream in(WARPLENS_SOURCE_DIR "/tests/data/advice/stencils.cu");
   std::string line;

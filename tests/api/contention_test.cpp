@@ -45,7 +45,7 @@ TEST(Contention, IsNotSaidToSaveLittleByAModelThatIgnoresIt) {
   request.grid = {132, 1, 1};
   request.block = {256, 1, 1};
   request.arguments = {Argument::buffer(*x)};
-  request.device = *load_device("h200");
+  request.device = *load_device("h100"); // volkov, its model for changes, knows no atomics
   const Expected<LaunchReport> report = launch(request);
   ASSERT_TRUE(report) << render(report.error(), kSwaps);
   ASSERT_EQ(model::trusted(report->predictions)->bound, "contended atomics");

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { documentOf } from './documents.mjs';
 import { browser, checkStructure, open, picture, sample, text, titles, visit, work, written } from './browser.mjs';
 
@@ -134,4 +134,13 @@ test('the roofline has ceilings for half precision and matrices', async () => {
   await visit(old, 'Roofline');
   assert.doesNotMatch(await old.locator('main').innerText(), /matrices|FP64|BF16/);
   await old.context().close();
+});
+
+test('a sweep of a program has a table of its kernels', async () => {
+  const page = await open(written('sweep-program', 'sweep', '--device', 'h200,p100', '--', resolve(process.env.WARPLENS_LAUNCHES), '3'));
+  await checkStructure(page, 'sweep');
+  const kernels = await page.getByRole('table', { name: 'Kernels' }).innerText();
+  for (const part of ['h200', 'p100', 'scale', '100 %']) assert(kernels.includes(part), part);
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
 });

@@ -92,6 +92,27 @@ TEST(ThroughputLatency, AtomicsOnOneAddressFollowEachOther) {
   EXPECT_DOUBLE_EQ(*predicted(s, lacks).term("atomics"), 0);
 }
 
+TEST(ThroughputLatency, ConstantsAtDifferentAddressesFollowEachOther) {
+  KernelStatistics s = launch_on_h200();
+  EXPECT_DOUBLE_EQ(*predicted(s).term("constants"), 0);
+  s.constant_passes = 1000;
+  const Prediction p = predicted(s);
+  EXPECT_DOUBLE_EQ(*p.term("constants"), 16 * 1000 / *h200().throughput.constant_passes);
+  EXPECT_EQ(p.bound, "constant memory");
+  Device lacks = h200();
+  lacks.throughput.constant_passes.reset();
+  EXPECT_DOUBLE_EQ(*predicted(s, lacks).term("constants"), 0);
+}
+
+TEST(ThroughputLatency, SwapsOfASharedWordFollowEachOther) {
+  KernelStatistics s = launch_on_h200();
+  EXPECT_DOUBLE_EQ(*predicted(s).term("swaps"), 0);
+  s.shared_word_swaps = 2560;
+  const Prediction p = predicted(s);
+  EXPECT_DOUBLE_EQ(*p.term("swaps"), *p.term("rounds") * 2560 * *h200().throughput_latency->shared_swap);
+  EXPECT_EQ(p.bound, "contended atomics");
+}
+
 TEST(ThroughputLatency, SaysWhatBinds) {
   EXPECT_EQ(predicted(launch_on_h200()).bound, "overhead of the launch");
   KernelStatistics s = launch_on_h200();

@@ -313,7 +313,7 @@ TEST_F(Compare, ProgramsThatCannotBeCompared) {
   expect_contains(unknown.err, "no such program: 'no-such-program'");
   const Output device = run_program({"compare", "--device", "c10", "--", "true", "--", "true"});
   EXPECT_EQ(device.status, 1);
-  expect_contains(device.err, "no such device");
+  expect_contains(device.err, "unknown device");
   const std::string launches = WARPLENS_LAUNCHES;
   for (const auto& [words, message] : std::vector<std::pair<Words, std::string>>{
            {{"compare", "--", launches, "--"}, "no program behind '--'"},

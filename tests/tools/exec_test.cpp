@@ -39,7 +39,8 @@ TEST(Exec, SetsTheDevice) {
   EXPECT_EQ(run_program({"exec", "--device", "c1060", "--", WARPLENS_LAUNCHES, "0", "device"}).out, "Tesla C1060\n");
   const Output o = run_program({"exec", "--device", "c10", "--", WARPLENS_LAUNCHES, "0"});
   EXPECT_EQ(o.status, 2);
-  EXPECT_NE(o.err.find("--device c10: no such device"), o.err.npos) << o.err;
+  EXPECT_NE(o.err.find("error: unknown device 'c10'"), o.err.npos) << o.err;
+  EXPECT_EQ(o.err.find("error:"), o.err.rfind("error:")) << o.err;
 }
 
 TEST(Exec, ReportsAreShownAtExit) {

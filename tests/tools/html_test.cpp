@@ -37,6 +37,10 @@ TEST(Html, EverySubcommandWritesAPage) {
   expect_page(in("compare.html"));
   EXPECT_EQ(run_program({"exec", "--html", in("exec.html"), "--", WARPLENS_LAUNCHES, "2"}).status, 0);
   expect_page(in("exec.html"));
+  EXPECT_EQ(run_program({"sweep", "--device", "h200,p100", "--html", in("devices.html"), "--", WARPLENS_LAUNCHES, "2"})
+                .status,
+            0);
+  expect_page(in("devices.html"));
 }
 
 TEST(Html, TheSameRunGivesTheSamePage) {
@@ -54,16 +58,19 @@ TEST(Html, IsRefusedBeforeTheRun) {
   const std::string launch = kSample + "/launch.toml", json = (folder.path() / "a.json").string(),
                     trace = (folder.path() / "t.h5").string();
   ASSERT_EQ(run_program({"run", kSample, "--json", json, "--trace", trace}).status, 0);
-  const std::vector<std::vector<std::string>> commands = {
-      {"run", kSample}, {"analyze", trace}, {"sweep", launch, "--block", "64"}, {"compare", json, json}};
+  const std::vector<std::vector<std::string>> commands = {{"run", kSample},
+                                                          {"analyze", trace},
+                                                          {"sweep", launch, "--block", "64"},
+                                                          {"sweep", "--device", "h200", "--", WARPLENS_LAUNCHES, "2"},
+                                                          {"compare", json, json}};
   for (std::vector<std::string> command : commands)
     for (const char* file : {"-", "", "/no such folder/a.html"}) {
-      command.insert(command.end(), {"--html", file});
+      command.insert(command.begin() + 1, {"--html", file}); // before the words of a program
       const Output o = run_program(command);
       EXPECT_EQ(o.status, 2) << command.front() << " " << file;
       EXPECT_EQ(o.out, "") << command.front() << " " << file;
       EXPECT_NE(o.err.find("error: "), o.err.npos) << o.err;
-      command.resize(command.size() - 2);
+      command.erase(command.begin() + 1, command.begin() + 3);
     }
   EXPECT_EQ(run_program({"exec", "--html", "/no such folder/a.html", "--", WARPLENS_LAUNCHES, "2"}).status, 2);
 }

@@ -19,6 +19,12 @@ namespace sweep_test {
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
+std::set<std::string> keys(const Json& object) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : object.items()) names.insert(name);
+  return names;
+}
+
 /// A launch of 128 threads on 128 elements.
 class Sweep : public ::testing::Test {
 protected:
@@ -322,11 +328,6 @@ TEST_F(Sweep, NamesInAPlotDoNothing) {
 TEST_F(Sweep, JsonHasTheKeysOfTheSchema) {
   const Json schema = Json::parse(read_text(WARPLENS_SOURCE_DIR "/docs/sweep-schema.json"));
   const Json report = Json::parse(sweep({"--block", "32,2048", "--json", "-"}).out);
-  const auto keys = [](const Json& object) {
-    std::set<std::string> names;
-    for (const auto& [name, value] : object.items()) names.insert(name);
-    return names;
-  };
   EXPECT_EQ(keys(schema["properties"]), keys(report));
   for (const Json& row : report["sweep"]) EXPECT_EQ(keys(schema["$defs"]["row"]["properties"]), keys(row));
   EXPECT_TRUE(report["sweep"][0]["failure"].is_null());
@@ -388,6 +389,37 @@ TEST(SweepOfAProgram, HasARowForEachDevice) {
   EXPECT_NE(o.out.find("caution: the times are by different models (critical-path, volkov)"), o.out.npos) << o.out;
   const Output csv = run_program({"sweep", "--device", "h200,p100", "--csv", "-", "--", WARPLENS_LAUNCHES, "3"});
   EXPECT_EQ(csv.out.find("device,kernel,launches,milliseconds,bound,failure\nh200,scale,3,"), 0u) << csv.out;
+}
+
+TEST(SweepOfAProgram, HasJson) {
+  const Folder folder;
+  const std::string file = (folder.path() / "sweep.json").string();
+  const Output o = run_program({"sweep", "--device", "h200,p100", "--json", file, "--", WARPLENS_LAUNCHES, "3"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NE(o.out.find("slowest kernel"), o.out.npos) << o.out;
+  const Json report = Json::parse(read_text(file));
+  ASSERT_EQ(report["sweep"].size(), 2u);
+  EXPECT_EQ(report["recommended"].size(), 1u);
+  const Json schema = Json::parse(read_text(WARPLENS_SOURCE_DIR "/docs/sweep-schema.json"));
+  double times[2]{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Json& row = report["sweep"][i];
+    EXPECT_EQ(keys(schema["$defs"]["row"]["properties"]), keys(row));
+    EXPECT_EQ(row["settings"]["device"], i == 0 ? "h200" : "p100");
+    ASSERT_EQ(row["kernels"].size(), 1u);
+    const Json& kernel = row["kernels"][0];
+    EXPECT_EQ(keys(schema["$defs"]["row"]["properties"]["kernels"]["items"]["properties"]), keys(kernel));
+    EXPECT_EQ(kernel["launches"], 3);
+    EXPECT_EQ(row["metrics"]["launches"], 3);
+    EXPECT_EQ(kernel["milliseconds"], row["metrics"]["milliseconds"]);
+    EXPECT_EQ(kernel["bound"], row["bound"]);
+    times[i] = row["metrics"]["milliseconds"];
+  }
+  EXPECT_EQ(report["recommended"]["device"], times[0] < times[1] ? "h200" : "p100");
+  const Output same = run_program({"compare", file, file});
+  EXPECT_EQ(same.status, 0) << same.err;
+  const Output only = run_program({"sweep", "--device", "h200", "--json", "-", "--", WARPLENS_LAUNCHES, "1"});
+  EXPECT_EQ(Json::parse(only.out)["sweep"].size(), 1u) << only.out;
 }
 
 TEST(SweepOfAProgram, SaysWhyThereIsNoResult) {

@@ -3,7 +3,7 @@
 import { Fragment, h, show } from '../dom.js';
 import { BottomAxis, Figure, LeftAxis, Legend, Svg } from '../chart.jsx';
 import { Table } from '../table.jsx';
-import { count, plural, time } from '../format.js';
+import { count, percent, plural, time } from '../format.js';
 import { scaleLinear, scalePoint } from 'd3-scale';
 import { line } from 'd3-shape';
 
@@ -69,6 +69,25 @@ function Notes({ notes }) {
   return notes.length > 0 && <ul class="note">{notes.map((note) => <li>{note.caution && <strong>Caution: </strong>}{note.caution ? `${note.text}.` : sentence(note.text)}</li>)}</ul>;
 }
 
+/** Of programs: the kernels of each configuration. */
+function Kernels({ rows, keys }) {
+  const kernels = rows.flatMap((row) => row.kernels.map((kernel) => ({ ...kernel, row, share: kernel.milliseconds / row.metrics.milliseconds })));
+  if (kernels.length === 0) return false;
+  return <Fragment><h2>Kernels</h2>{new Table({
+    label: 'Kernels',
+    rows: kernels,
+    height: Math.min(480, 26 * kernels.length + 34),
+    columns: [
+      ...keys.map((key) => ({ title: key, value: ({ row }) => setting(row, key), cell: ({ row }) => setting(row, key) })),
+      { title: 'Kernel', value: ({ kernel }) => kernel, cell: ({ kernel }) => kernel },
+      { title: 'Launches', value: ({ launches }) => launches, cell: ({ launches }) => count(launches), numeric: true, descending: true },
+      { title: 'Predicted time', value: ({ milliseconds }) => milliseconds, cell: ({ milliseconds }) => time(milliseconds), numeric: true, descending: true },
+      { title: 'Share', value: ({ share }) => share, cell: ({ share }) => percent(share), numeric: true, descending: true },
+      { title: 'Limited by', value: ({ bound }) => bound, cell: ({ bound }) => bound, className: 'grow' },
+    ],
+  }).element}</Fragment>;
+}
+
 export const sweep = {
   id: 'sweep',
   title: 'Sweep',
@@ -113,7 +132,7 @@ export const sweep = {
       <Notes notes={report.notes ?? []} />,
       <div class="controls"><label>Metric {select(metrics, metric, (value) => { metric = value; })}</label>
         {keys.length > 1 && <label>Over {select(keys, axis, (value) => { axis = value; })}</label>}</div>,
-      frame, <h2>{plural(report.sweep.length, 'configuration')}</h2>, table,
+      frame, <h2>{plural(report.sweep.length, 'configuration')}</h2>, table, <Kernels rows={rows} keys={keys} />,
     ];
   },
 };

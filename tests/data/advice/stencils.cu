@@ -136,3 +136,24 @@ extern "C" __global__ void sources(const float* __restrict__ in, const int* __re
     for (int k = 0; k < 50; ++k) sum = sqrtf(sum * sum + k);
   out[i] = sum;
 }
+
+// The first threads of a block load the frame of its tile, which the neighbouring blocks load with whole warps.
+extern "C" __global__ void frame_of_planes(const float* __restrict__ in, float* __restrict__ out, int width, int height,
+                                           int planes) {
+  __shared__ float tile[10][34];
+  const int tx = threadIdx.x + 1, ty = threadIdx.y + 1, thread = threadIdx.y * 32 + threadIdx.x;
+  const int x = blockIdx.x * 32, y = blockIdx.y * 8;
+  const int column = thread < 64 ? thread % 32 + 1 : thread % 2 * 33,
+            row = thread < 64 ? thread / 32 * 9 : (thread - 64) / 2 + 1;
+  const int framed_x = x + column - 1, framed_y = y + row - 1;
+  const bool frames = thread < 80 && framed_x >= 0 && framed_x < width && framed_y >= 0 && framed_y < height;
+  for (int plane = 0; plane < planes; ++plane) {
+    const float* const from = in + plane * width * height;
+    __syncthreads();
+    tile[ty][tx] = from[(y + threadIdx.y) * width + x + threadIdx.x];
+    if (frames) tile[row][column] = from[framed_y * width + framed_x];
+    __syncthreads();
+    out[plane * width * height + (y + threadIdx.y) * width + x + threadIdx.x] =
+        0.2f * (tile[ty][tx] + tile[ty][tx - 1] + tile[ty][tx + 1] + tile[ty - 1][tx] + tile[ty + 1][tx]);
+  }
+}

@@ -17,10 +17,10 @@ DEVICES = os.path.join(HERE, "..", "..", "..", "model", "devices")
 SPECIAL = ("reciprocal", "reciprocal_square_root", "square_root", "divide", "fast_divide", "logarithm", "exponential", "sine_cosine")
 
 
-UNITS = ("issue", "units", "wavefronts", "port", "L2", "memory", "launch")
+UNITS = ("issue", "units", "wavefronts", "port", "L2", "memory", "constants", "launch")
 
 
-def bounds(s, p, multiprocessors):
+def bounds(s, p, multiprocessors, constant_passes):
     of = lambda name: s.get(name, 0)
     warps_of_block = math.ceil(of("threads_per_block") / 32)
     blocks = math.ceil(of("blocks") / multiprocessors)
@@ -53,6 +53,7 @@ def bounds(s, p, multiprocessors):
         "port": blocks / of("blocks") * exchanged,
         "L2": read * each(p["l2_read"], p["l2_read_scattered"]) + written * each(p["l2_write"], p["l2_write_scattered"]),
         "memory": memory_read * each(p["memory_read"], p["memory_scattered"]) + memory_written * each(p["memory_write"], p["memory_scattered"] / 2),
+        "constants": warps * of("constant_passes") / constant_passes,
         "launch": of("blocks") * p["block_cycles"] + all_warps * p["warp_cycles"],
         "latency": max(rounds * max(alone, along("longest_of_blocks_")), max(alone, along("longest_warp_"))),
         "barriers": warps * of("synchronizations") * p["latency_barrier_of_warp"],
@@ -61,8 +62,8 @@ def bounds(s, p, multiprocessors):
     }
 
 
-def predict(s, p, multiprocessors):
-    terms = bounds(s, p, multiprocessors)
+def predict(s, p, multiprocessors, constant_passes):
+    terms = bounds(s, p, multiprocessors, constant_passes)
     cycles = [max(terms[name] for name in UNITS)] + [cycles for name, cycles in terms.items() if name not in UNITS]
     most = max(cycles)
     first = p["first_access"] * (1 - 1 / s["blocks"]) if s["global_requests"] else 0
@@ -80,9 +81,9 @@ def main():
     for device, time in (("h200", "nanoseconds"), ("h100", "nanoseconds_h100")):
         with open(os.path.join(DEVICES, device + ".toml"), "rb") as text:
             toml = tomllib.load(text)
-        p, multiprocessors = toml["critical_path"], toml["multiprocessors"]
+        p, multiprocessors, constant_passes = toml["critical_path"], toml["multiprocessors"], toml["throughput"]["constant_passes"]
         for judges in (False, True) if "--judge" in sys.argv else (False,):
-            rows = [(one, predict(one["statistics"], p, multiprocessors) / p["clock_ghz"], one[time]) for one in launches if one["judges"] == judges and time in one]
+            rows = [(one, predict(one["statistics"], p, multiprocessors, constant_passes) / p["clock_ghz"], one[time]) for one in launches if one["judges"] == judges and time in one]
             errors = sorted(abs(predicted / measured - 1) for _, predicted, measured in rows)
             a, b, middle = ranks([r[1] for r in rows]), ranks([r[2] for r in rows]), (len(rows) - 1) / 2
             spearman = sum((x - middle) * (y - middle) for x, y in zip(a, b)) / math.sqrt(sum((x - middle) ** 2 for x in a) * sum((y - middle) ** 2 for y in b))
@@ -90,7 +91,7 @@ def main():
                   f"mean {100 * sum(errors) / len(errors):.1f} %, median {100 * errors[len(errors) // 2]:.1f} %, Spearman {spearman:.3f}")
             if "--rows" in sys.argv and not judges:
                 for one, predicted, measured in sorted(rows, key=lambda r: r[1] / r[2]):
-                    parts = " ".join(f"{k} {v / p['clock_ghz'] / measured:.2f}" for k, v in bounds(one["statistics"], p, multiprocessors).items())
+                    parts = " ".join(f"{k} {v / p['clock_ghz'] / measured:.2f}" for k, v in bounds(one["statistics"], p, multiprocessors, constant_passes).items())
                     print(f"{one['program'] + ' ' + one['kernel']:44.44} {predicted / measured:5.2f} {measured / 1e3:9.1f} us  {parts}")
 
 
