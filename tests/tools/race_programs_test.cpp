@@ -85,6 +85,22 @@ TEST(RacePrograms, AccessesOfTheProgramToRegisteredMemoryAreSeen) {
   EXPECT_TRUE(found("register h 8192", {"poke h 1050 99", "sync"}).empty()) << "another page";
 }
 
+// The kernel stops at a store to nowhere. Calls that fail because of this tell the program that nothing runs any more.
+TEST(RacePrograms, AProgramThatKnowsOfAFaultMayUseItsMemory) {
+  FaultJson one = the_race("host_writes_input_of_running_kernel");
+  const auto found = [&](std::vector<std::string> last) {
+    one["steps"] = {"nonblocking s", "register h 8192", "iota h 32", "sync",
+                    "launch double_late 1 32 h u64:4096 u32:2000 stream=s"};
+    for (const std::string& step : last) one["steps"].push_back(step);
+    return check_program(one, "racecheck").messages;
+  };
+  const auto is_of_race = [](const std::vector<FaultJson>& all) {
+    return std::any_of(all.begin(), all.end(), is_race);
+  };
+  EXPECT_TRUE(is_of_race(found({"poke h 3 99", "sync"})));
+  EXPECT_FALSE(is_of_race(found({"sync", "poke h 3 99", "sync"})));
+}
+
 /// The messages about a program of another tool's class, with these steps.
 std::vector<FaultJson> races_of(const std::string& id, const std::vector<std::string>& steps) {
   for (FaultJson one : fault_cases(""))

@@ -27,7 +27,7 @@ Context& named_or_current(Machine& machine, CUcontext handle) {
 /// The context, or for null the current one, if it is usable. Throws Failure with its fault.
 Context& live(Machine& machine, CUcontext handle) {
   Context& context = handle == nullptr ? current_context() : *find(machine, handle);
-  if (const CUresult fault = context.fault(); fault != CUDA_SUCCESS) throw Failure{fault, {}};
+  if (const CUresult fault = context.told_fault(); fault != CUDA_SUCCESS) throw Failure{fault, {}};
   return context;
 }
 
@@ -199,7 +199,7 @@ CUresult cuCtxSynchronize() {
 CUresult cuCtxSynchronize_v2(CUcontext handle) {
   return serve([&](Machine& machine) {
     Context& context = named_or_current(machine, handle);
-    if (const CUresult fault = context.fault(); fault != CUDA_SUCCESS) throw Failure{fault, {}};
+    if (const CUresult fault = context.told_fault(); fault != CUDA_SUCCESS) throw Failure{fault, {}};
     return context.synchronize();
   });
 }

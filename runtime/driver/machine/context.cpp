@@ -2,6 +2,7 @@
 #include "runtime/driver/machine/context.hpp"
 
 #include "runtime/abi/per_thread.hpp"
+#include "runtime/driver/machine/host_checks.hpp"
 #include "runtime/driver/machine/serve.hpp"
 
 #include <algorithm>
@@ -72,6 +73,13 @@ CUresult Context::synchronize() {
   for (const auto& stream : list) stream->synchronize();
   flush_printed();
   return fault();
+}
+
+CUresult Context::told_fault() const {
+  const CUresult code = fault();
+  if (code != CUDA_SUCCESS && !destroyed() && host_checks() != nullptr)
+    for (const auto& stream : streams()) host_waited_for(*stream);
+  return code;
 }
 
 void Context::set_fault(CUresult code) {

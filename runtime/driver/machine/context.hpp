@@ -34,6 +34,9 @@ public:
   CUresult synchronize();
 
   [[nodiscard]] CUresult fault() const { return fault_.load(std::memory_order_acquire); }
+  /// The same, as the answer to a call of the program: if there is one, racecheck learns that the program knows of it,
+  /// and therefore that nothing runs in this context any more.
+  [[nodiscard]] CUresult told_fault() const;
   void set_fault(CUresult code);
 
   /// Buffers the output of kernels until CUDA would write it to stdout: at launches and synchronizations.

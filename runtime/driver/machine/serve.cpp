@@ -72,7 +72,8 @@ Context* context_of(CUfunction handle) {
 
 Context* context_of(Address address) {
   const std::shared_ptr<Context> current = current_context_or_null();
-  if (current && current->fault() != CUDA_SUCCESS) throw Failure{current->fault(), {}};
+  if (const CUresult fault = current ? current->told_fault() : CUDA_SUCCESS; fault != CUDA_SUCCESS)
+    throw Failure{fault, {}};
   const std::optional<Allocation> found = Machine::instance().memory().find(address.value);
   return found ? context_of_owner(found->owner) : nullptr;
 }

@@ -80,7 +80,7 @@ template <class Body> CUresult answer_of(Body&& body, const char* function) noex
         return answer(machine);
       } else {
         Context& context = current_context();
-        if (const CUresult fault = context.fault(); fault != CUDA_SUCCESS) return fault;
+        if (const CUresult fault = context.told_fault(); fault != CUDA_SUCCESS) return fault;
         return answer(context);
       }
     }
@@ -130,7 +130,7 @@ CUresult serve_for(Handle handle, Body&& body, const char* function = __builtin_
       [&](Machine&) -> CUresult {
         Context* context = context_of(handle);
         if (context != nullptr)
-          if (const CUresult fault = context->fault(); fault != CUDA_SUCCESS) return fault;
+          if (const CUresult fault = context->told_fault(); fault != CUDA_SUCCESS) return fault;
         const auto answer = [&](auto&... argument) -> CUresult {
           if constexpr (std::is_same_v<std::invoke_result_t<Body, decltype(argument)...>, CUresult>)
             return body(argument...);
