@@ -267,6 +267,7 @@ bool add_programs(std::vector<ReportFile>& reports, const std::vector<Strings>& 
 void check_options(const po::variables_map& values) {
   if (const std::string plot = option(values, "plot"); !plot.empty()) check_plot_name(plot);
   if (values.count("html") != 0) check_html(option(values, "html"));
+  check_standard_output({{"json", option(values, "json")}, {"csv", option(values, "csv")}});
   if (const double parity = values["parity"].as<double>(); !(parity >= 0 && parity < 1e6))
     throw UsageError{"--parity: expected a percentage >= 0", ""};
   if (values.count("fail-on-regression") != 0)

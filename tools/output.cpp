@@ -106,6 +106,14 @@ void check_writable(const std::string& file) {
   if (!file.empty() && file != "-") need(api::check_output(file));
 }
 
+void check_standard_output(const FileOptions& files) {
+  bool taken = false;
+  for (const auto& [option, file] : files) {
+    if (file == "-" && taken) throw UsageError{fmt::format("--{} -: another file is '-', too", option), ""};
+    taken = taken || file == "-";
+  }
+}
+
 void check_html(const std::optional<std::string>& file) {
   if (!file) return;
   need(api::check_html());

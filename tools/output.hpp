@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace warplens::tools {
@@ -52,6 +53,11 @@ void write_data(std::string_view data);
 void write_file(const std::string& file, std::string_view text);
 /// UsageError: write_file() could not write the file. For use before a long run. Accepts "" and "-".
 void check_writable(const std::string& file);
+
+/// Options that write files, and their values.
+using FileOptions = std::vector<std::pair<std::string_view, std::string>>;
+/// UsageError: two of the files are "-".
+void check_standard_output(const FileOptions& files);
 
 /// For --html, before a long run. UsageError: this build has no page, or write_file() could not write the file.
 void check_html(const std::optional<std::string>& file);

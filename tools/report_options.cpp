@@ -65,14 +65,14 @@ void need_analyzer(const api::Condition& condition, const po::variables_map& val
 
 api::ReportFiles files_of(const po::variables_map& values) {
   api::ReportFiles files;
-  bool stdout_taken = false;
+  FileOptions given;
   for (const api::ReportFileOption& o : api::report_file_options()) {
     if (values.count(o.option) == 0) continue;
     const std::string name = values[o.option].as<std::string>();
-    if (name == "-" && stdout_taken) throw UsageError{fmt::format("--{} -: another file is '-', too", o.option), ""};
-    stdout_taken = stdout_taken || name == "-";
+    given.emplace_back(o.option, name);
     files.*o.file = name;
   }
+  check_standard_output(given);
   files.fold = values.count(api::kFoldOption) != 0;
   if (files.fold && files.json.empty()) throw UsageError{fmt::format("--{} needs --json", api::kFoldOption), ""};
   return files;

@@ -312,6 +312,10 @@ bool has_outputs(const po::variables_map& values) {
 void check_options(const po::variables_map& values, bool file) {
   if (values.count("plot") != 0) check_plot_name(values["plot"].as<std::string>());
   if (values.count("html") != 0) check_html(values["html"].as<std::string>());
+  FileOptions files;
+  for (const char* name : {"csv", "json"})
+    if (values.count(name) != 0) files.emplace_back(name, values[name].as<std::string>());
+  check_standard_output(files);
   for (const char* name : {"shard", "submit"}) {
     if (values.count(name) == 0) continue;
     if (!file) throw UsageError{fmt::format("--{} needs --results FILE", name), ""};

@@ -166,6 +166,10 @@ int sweep_program(const CommandLine& line, const std::vector<Axis>& axes, const 
   all.add({}, axes);
   if (axes.empty()) throw UsageError{"nothing varies", "warplens sweep --device h200,a100 -- PROGRAM [ARGUMENT…]"};
   if (line.values.count("html") != 0) check_html(line.values["html"].as<std::string>());
+  FileOptions files;
+  for (const char* name : {"csv", "json"})
+    if (line.values.count(name) != 0) files.emplace_back(name, line.values[name].as<std::string>());
+  check_standard_output(files);
   const std::string names = line.values["analyzers"].as<std::string>();
   std::vector<SweepRow> rows;
   {

@@ -171,6 +171,17 @@ TEST(Outputs, AreCheckedBeforeTheRun) {
   EXPECT_EQ(read_text(ptx), kForever);
 }
 
+TEST(Outputs, OnlyOneIsStandardOutput) {
+  const Folder folder;
+  const std::string ptx = folder.write("k.ptx", kForever); // would never end
+  const std::string twice = "another file is '-', too";
+  expect_error(run_program(forever(ptx, {"--json", "-", "--csv", "-"})), 2, twice);
+  const std::string launch = WARPLENS_SOURCE_DIR "/samples/saxpy/launch.toml";
+  expect_error(run_program({"sweep", launch, "--block", "64,128", "--json", "-", "--csv", "-"}), 2, twice);
+  expect_error(run_program({"sweep", "--device", "h200", "--json", "-", "--csv", "-", "--", "true"}), 2, twice);
+  expect_error(run_program({"compare", launch, launch, "--json", "-", "--csv", "-"}), 2, twice);
+}
+
 TEST(Outputs, NothingUnfinishedIsLeft) {
   const Folder folder;
   const std::string ptx = folder.write("k.ptx", api::testing::kScale), trace = (folder.path() / "t.h5").string();
