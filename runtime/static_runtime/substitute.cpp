@@ -36,7 +36,7 @@ struct Loaded {
 };
 
 void complain(const Loaded& object, const std::string& why) {
-  std::fprintf(stderr, "warplens: %s contains NVIDIA's CUDA runtime, %s; link it with `nvcc -cudart shared`\n",
+  std::fprintf(stderr, "warplens: %s contains NVIDIA's CUDA runtime, %s\n",
                object.path == "/proc/self/exe" ? "the program" : object.path.c_str(), why.c_str());
 }
 
@@ -83,22 +83,24 @@ void substitute_runtime(const Loaded& object, const Symbols& symbols) {
   if (!symbols.mentions("__cudaRegisterFatBinary")) return; // fast path: most programs do not use CUDA
   const std::vector<Symbols::Function> functions = symbols.begin_with("cuda", "__cuda");
   if (find(functions, "__cudaRegisterFatBinary") == nullptr) return; // only calls another library's function
+  constexpr const char* kAdvice = "; link it with `nvcc -cudart shared`";
+  const auto give_up = [&](const std::string& why) { complain(object, why + kAdvice); };
   const char* const name = library_for(functions);
-  if (name == nullptr) return complain(object, "whose version is older than 11 and cannot be replaced");
+  if (name == nullptr) return give_up("whose version is older than 11 and cannot be replaced");
   auto& runtime = *new Runtime{directory() + name}; // never destroyed: the functions jump through it
   const Symbols ours(runtime.path.c_str());
   const std::vector<Symbols::Function> served = ours.begin_with("cuda", "__cuda");
-  if (served.empty()) return complain(object, "but its replacement, " + runtime.path + ", cannot be read");
+  if (served.empty()) return give_up("but its replacement, " + runtime.path + ", cannot be read");
 
   std::vector<Change> changes;
   for (const Symbols::Function& f : functions) {
     // The program's own functions can have such names too; our library has no counterpart of them.
     if (find(served, f.name) == nullptr) continue;
-    if (f.room < sizeof(Jump)) return complain(object, std::string(f.name) + " of which is too short to be replaced");
+    if (f.room < sizeof(Jump)) return give_up(std::string(f.name) + " of which is too short to be replaced");
     changes.push_back({object.base + f.address, jump_to(runtime.entry(f.name))});
   }
   for (const Change& change : changes)
-    if (!overwrite(change)) return complain(object, "which this system does not allow Warplens to replace");
+    if (!overwrite(change)) return give_up("which this system does not allow Warplens to replace");
 }
 
 /// Programs that compile CUDA source at run time ask NVRTC for machine code, because they find a GPU. NVRTC produces
@@ -132,7 +134,8 @@ void warn_of_stripped(const Loaded& object) {
       !symbols.has_constant("cudaErrorSoftwareValidityNotEstablished"))
     return;
   is_told = true;
-  complain(object, "stripped of the symbols by which it would be replaced, so that all its functions return errors");
+  complain(object,
+           "without the symbols by which Warplens replaces it: CUDA functions that this file calls return errors");
 }
 
 __attribute__((constructor)) void start() {

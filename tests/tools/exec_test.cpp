@@ -207,7 +207,7 @@ TEST(Exec, SaysThatALibraryIsStrippedWhenItIsLoaded) {
   EXPECT_EQ(o.status, 1);
   EXPECT_NE(o.out.find("\nerror 801\n"), o.out.npos) << o.out; // cudaErrorNotSupported
   const std::string told =
-      "warplens: " WARPLENS_STRIPPED_PLUGIN " contains NVIDIA's CUDA runtime, stripped of the symbols ";
+      "warplens: " WARPLENS_STRIPPED_PLUGIN " contains NVIDIA's CUDA runtime, without the symbols ";
   EXPECT_EQ(o.err.find(told), 0u) << o.err;
 }
 #endif
