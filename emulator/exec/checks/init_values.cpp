@@ -59,7 +59,9 @@ void InitChecker::follow_lane(const WarpAccess& a, const Site& site, int lane, u
     const std::uint8_t all =
         init::extended(own, static_cast<int>(site.element), init::register_bytes(program_, reg), isa::is_signed(type));
     if (all == 0) continue;
-    shadow.warps[a.of.warp].undefined[reg].set(lane, {all, load});
+    init::WarpShadow& warp = shadow.warps[a.of.warp];
+    warp.undefined[reg].set(lane, {all, load});
+    warp.undefined_bits |= init::bit_of(reg);
     a.warp->followed = true;
   }
 }
@@ -67,17 +69,22 @@ void InitChecker::follow_lane(const WarpAccess& a, const Site& site, int lane, u
 void InitChecker::before(const Warp& warp, const Op& op) {
   if (static_cast<std::size_t>(&op - program_.ops.data()) != program_.first_op[op.instruction]) return;
   init::WarpShadow& shadow = block(warp.cta->number).warps[warp.index];
+  if ((values().registers_of(op.instruction) & shadow.undefined_bits) == 0) return;
   values().instruction(warp, op.instruction, shadow.undefined);
   for (UnwrittenLoad* const load : values().take_needed()) report_needed(*load);
   if (shadow.reports != reports_) init::forget_reported(shadow.undefined);
   shadow.reports = reports_;
-  warp.followed = !shadow.undefined.empty();
+  shadow.undefined_bits = 0;
+  for (const auto& [reg, row] : shadow.undefined) shadow.undefined_bits |= init::bit_of(reg);
+  warp.followed = shadow.undefined_bits != 0;
 }
 
 void InitChecker::shuffle(const WarpStep& step) {
   if (program_.function->instructions[step.instruction].head() != "shfl") return;
-  values().shuffled(step, block(step.of.cta).warps[step.of.warp].undefined);
+  init::WarpShadow& shadow = block(step.of.cta).warps[step.of.warp];
+  values().shuffled(step, shadow.undefined);
   for (UnwrittenLoad* const load : values().take_needed()) report_needed(*load);
+  shadow.undefined_bits |= values().registers_of(step.instruction);
 }
 
 // What else came from this load is not reported again.

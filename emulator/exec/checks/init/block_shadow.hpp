@@ -71,6 +71,7 @@ struct WarpShadow {
   LocalShadow local;
   std::vector<RegisterShadow> registers; ///< by number in ir::Unwritten::registers
   UndefinedRegisters undefined;          ///< loaded from unwritten bytes
+  RegisterBits undefined_bits = 0;       ///< at least those of `undefined`
   std::uint64_t reports = 0;             ///< when `undefined` was last freed of what has been reported
 };
 

@@ -37,4 +37,8 @@ struct UndefinedRow {
 /// By index in ir::Function::registers; only those with an undefined byte.
 using UndefinedRegisters = std::unordered_map<std::uint32_t, UndefinedRow>;
 
+/// Registers as bits, by index modulo 64: most instructions have none in common with those of a warp.
+using RegisterBits = std::uint64_t;
+constexpr RegisterBits bit_of(std::uint32_t reg) { return RegisterBits{1} << reg % 64; }
+
 } // namespace warplens::exec::init

@@ -23,7 +23,11 @@ void forget_reported(UndefinedRegisters& registers) {
 
 ValueFlow::ValueFlow(const Program& program)
     : program_(program), function_(*program.function), effects_(ir::effects(*program.module, function_)),
-      rules_(function_.instructions.size(), ValueRule::unknown) {}
+      rules_(function_.instructions.size(), ValueRule::unknown), bits_(function_.instructions.size()) {
+  for (std::size_t i = 0; i < bits_.size(); ++i)
+    for (const auto* const list : {&effects_[i].reads, &effects_[i].writes})
+      for (const std::uint32_t r : *list) bits_[i] |= bit_of(r);
+}
 
 bool ValueFlow::concerns(std::uint32_t index, const UndefinedRegisters& registers) const {
   const auto known = [&](std::uint32_t r) { return registers.contains(r); };

@@ -21,6 +21,8 @@ class ValueFlow {
 public:
   explicit ValueFlow(const Program& program);
 
+  /// The registers that an instruction reads and writes.
+  [[nodiscard]] RegisterBits registers_of(std::uint32_t index) const { return bits_[index]; }
   /// An instruction that runs next. The results of shuffles wait for shuffled().
   void instruction(const Warp& warp, std::uint32_t index, UndefinedRegisters& registers);
   /// A shuffle that has run. Its distance and lanes must still be in their registers.
@@ -39,7 +41,8 @@ private:
   const Program& program_;
   const ir::Function& function_;
   std::vector<ir::Effect> effects_;
-  std::vector<ValueRule> rules_; ///< by instruction
+  std::vector<ValueRule> rules_;   ///< by instruction
+  std::vector<RegisterBits> bits_; ///< likewise
   std::vector<UnwrittenLoad*> needed_;
 };
 
