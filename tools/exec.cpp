@@ -238,8 +238,9 @@ void prepend(const char* variable, const std::string& value) {
 /// too.
 void put_libraries_first(const fs::path& folder) {
   prepend("LD_LIBRARY_PATH", folder.string());
-  const fs::path replaces_static = folder / "libwarplens_static.so";
+  const fs::path replaces_static = folder / "libwarplens_static.so", replaces_late = folder / "libwarplens_audit.so";
   if (fs::exists(replaces_static)) prepend("LD_PRELOAD", replaces_static.string());
+  if (fs::exists(replaces_late)) prepend("LD_AUDIT", replaces_late.string());
   const fs::path replaces_nvcc = folder / "bin"; // see runtime/nvcc; programs may look whether there is an nvcc at all
   if (std::getenv("PATH") != nullptr && fs::exists(replaces_nvcc) && find_executable("nvcc", path_folders()))
     prepend("PATH", replaces_nvcc.string());

@@ -6,11 +6,13 @@
 // library that it is linked with, contains the functions of the runtime, the first bytes of each become a jump to the
 // function of the same name in our libcudart. All functions, registration included, are replaced before the first call;
 // from then on the program behaves as if linked with the shared runtime. NVIDIA's libcudart, if a program's run path
-// leads to it, is replaced in the same way. All other programs remain unchanged.
+// leads to it, is replaced in the same way, and so are libraries that the program loads later (audit.cpp). NVRTC
+// returns PTX where a program asks for machine code. All other programs remain unchanged.
 //
 // This happens before anything else in the process is initialized, the C library included, so nothing can be loaded
 // yet: dlopen() would initialize the C library without arguments and environment. Our libcudart is loaded on the first
 // call of one of the functions (lazy.cpp).
+#include "runtime/static_runtime/late.hpp"
 #include "runtime/static_runtime/lazy.hpp"
 #include "runtime/static_runtime/symbols.hpp"
 
@@ -34,46 +36,53 @@ struct Loaded {
 };
 
 void complain(const Loaded& object, const std::string& why) {
-  std::fprintf(stderr, "warplens: %s contains NVIDIA's CUDA runtime, %s; link the program with `nvcc -cudart shared`\n",
+  std::fprintf(stderr, "warplens: %s contains NVIDIA's CUDA runtime, %s; link it with `nvcc -cudart shared`\n",
                object.path == "/proc/self/exe" ? "the program" : object.path.c_str(), why.c_str());
 }
 
-bool contains(const std::vector<Symbols::Function>& functions, std::string_view name) {
+const Symbols::Function* find(const std::vector<Symbols::Function>& functions, std::string_view name) {
   for (const Symbols::Function& f : functions)
-    if (f.name == name) return true;
-  return false;
+    if (f.name == name) return &f;
+  return nullptr;
 }
 
 /// The version of the runtime: its functions take different structures. nullptr: older than 11.
 const char* library_for(const std::vector<Symbols::Function>& functions) {
-  if (contains(functions, "cudaGetDeviceProperties_v2")) return "libcudart.so.12"; // 13 dropped the suffix
-  if (!contains(functions, "cudaBindTexture")) return "libcudart.so.13";           // texture references ended with 11
-  return contains(functions, "cudaGetFuncBySymbol") ? "libcudart.so.11.0" : nullptr;
+  const auto has = [&](const char* name) { return find(functions, name) != nullptr; };
+  if (has("cudaGetDeviceProperties_v2")) return "libcudart.so.12"; // 13 dropped the suffix
+  if (!has("cudaBindTexture")) return "libcudart.so.13";           // texture references ended with 11
+  return has("cudaGetFuncBySymbol") ? "libcudart.so.11.0" : nullptr;
 }
 
 /// The folder of this library, with a slash at the end.
 std::string directory() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&contains), &info) == 0 || info.dli_fname == nullptr) return {};
+  if (dladdr(reinterpret_cast<void*>(&find), &info) == 0 || info.dli_fname == nullptr) return {};
   const std::string_view self = info.dli_fname;
   return std::string(self.substr(0, self.rfind('/') + 1));
 }
 
-bool overwrite(std::uint64_t address, const Jump& code) {
+/// What the first bytes of a function become.
+struct Change {
+  std::uint64_t address;
+  Jump code;
+};
+
+bool overwrite(const Change& change) {
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  const std::uint64_t begin = address / page * page, size = address + code.size() - begin;
+  const std::uint64_t begin = change.address / page * page, size = change.address + change.code.size() - begin;
   void* const pages = reinterpret_cast<void*>(begin);
   if (mprotect(pages, size, PROT_READ | PROT_WRITE) != 0) return false;
-  std::memcpy(reinterpret_cast<void*>(address), code.data(), code.size());
-  __builtin___clear_cache(reinterpret_cast<char*>(address), reinterpret_cast<char*>(address + code.size()));
+  auto* const code = reinterpret_cast<char*>(change.address);
+  std::memcpy(code, change.code.data(), change.code.size());
+  __builtin___clear_cache(code, code + change.code.size());
   return mprotect(pages, size, PROT_READ | PROT_EXEC) == 0;
 }
 
-void substitute(const Loaded& object) {
-  const Symbols symbols(object.path.c_str());
+void substitute_runtime(const Loaded& object, const Symbols& symbols) {
   if (!symbols.mentions("__cudaRegisterFatBinary")) return; // fast path: most programs do not use CUDA
   const std::vector<Symbols::Function> functions = symbols.begin_with("cuda", "__cuda");
-  if (!contains(functions, "__cudaRegisterFatBinary")) return; // only calls another library's function
+  if (find(functions, "__cudaRegisterFatBinary") == nullptr) return; // only calls another library's function
   const char* const name = library_for(functions);
   if (name == nullptr) return complain(object, "whose version is older than 11 and cannot be replaced");
   auto& runtime = *new Runtime{directory() + name}; // never destroyed: the functions jump through it
@@ -81,20 +90,49 @@ void substitute(const Loaded& object) {
   const std::vector<Symbols::Function> served = ours.begin_with("cuda", "__cuda");
   if (served.empty()) return complain(object, "but its replacement, " + runtime.path + ", cannot be read");
 
-  struct Change {
-    std::uint64_t address;
-    Jump code;
-  };
   std::vector<Change> changes;
   for (const Symbols::Function& f : functions) {
     // The program's own functions can have such names too; our library has no counterpart of them.
-    if (!contains(served, f.name)) continue;
+    if (find(served, f.name) == nullptr) continue;
     if (f.room < sizeof(Jump)) return complain(object, std::string(f.name) + " of which is too short to be replaced");
     changes.push_back({object.base + f.address, jump_to(runtime.entry(f.name))});
   }
   for (const Change& change : changes)
-    if (!overwrite(change.address, change.code))
-      return complain(object, "which this system does not allow Warplens to replace");
+    if (!overwrite(change)) return complain(object, "which this system does not allow Warplens to replace");
+}
+
+/// Programs that compile CUDA source at run time ask NVRTC for machine code, because they find a GPU. NVRTC produces
+/// PTX on the way, and our driver loads either: the functions that return machine code become jumps to those for PTX.
+void substitute_nvrtc(const Loaded& object, const Symbols& symbols) {
+  if (!symbols.mentions("nvrtcGetCUBIN")) return;
+  const std::vector<Symbols::Function> functions = symbols.begin_with("nvrtcGetCUBIN", "nvrtcGetPTX");
+  const auto redirect = [&](const char* from, const char* to) {
+    const Symbols::Function *const code = find(functions, from), *const text = find(functions, to);
+    if (code == nullptr || text == nullptr || code->room < sizeof(Jump)) return;
+    const auto* const target = reinterpret_cast<const void*>(object.base + text->address);
+    overwrite({object.base + code->address, jump_to(*new Entry{target, nullptr, {}})}); // used as long as the process
+  };
+  redirect("nvrtcGetCUBIN", "nvrtcGetPTX");
+  redirect("nvrtcGetCUBINSize", "nvrtcGetPTXSize");
+}
+
+void substitute(const Loaded& object) {
+  const Symbols symbols(object.path.c_str());
+  substitute_runtime(object, symbols);
+  substitute_nvrtc(object, symbols);
+}
+
+/// A stripped runtime says what is wrong when it is first called, often far from where a program loads it. Python's
+/// modules are mostly stripped; a package has several, of which one is named.
+void warn_of_stripped(const Loaded& object) {
+  static bool is_told = false; // the dynamic linker holds its lock
+  const Symbols symbols(object.path.c_str());
+  // The runtime looks for the driver with dlvsym(), which is rare, and has the names of its errors.
+  if (is_told || !symbols.mentions("dlvsym") || symbols.mentions("__cudaRegisterFatBinary") ||
+      !symbols.has_constant("cudaErrorSoftwareValidityNotEstablished"))
+    return;
+  is_told = true;
+  complain(object, "stripped of the symbols by which it would be replaced, so that all its functions return errors");
 }
 
 __attribute__((constructor)) void start() {
@@ -116,3 +154,12 @@ __attribute__((constructor)) void start() {
 } // namespace
 
 } // namespace warplens::runtime
+
+extern "C" void warplens_replace_late(const char* path, std::uint64_t base) {
+  using namespace warplens::runtime;
+  const std::string ours = directory();
+  if (ours.empty() || std::string_view(path).starts_with(ours)) return;
+  const Loaded object{path, base};
+  substitute(object);
+  warn_of_stripped(object);
+}

@@ -45,6 +45,9 @@ Symbols::Symbols(const char* path) {
   for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
     const Elf64_Shdr table = section(i);
     section_ends_.push_back(table.sh_addr + table.sh_size);
+    const bool is_constant = (table.sh_flags & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR)) == SHF_ALLOC;
+    if (table.sh_type == SHT_PROGBITS && is_constant && at(table.sh_offset, table.sh_size) != nullptr)
+      constants_.emplace_back(at(table.sh_offset, table.sh_size), table.sh_size);
     if ((table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) || table.sh_link >= header.e_shnum) continue;
     const Elf64_Shdr strings = section(table.sh_link);
     const char* const entries = at(table.sh_offset, table.sh_size);
@@ -59,10 +62,20 @@ Symbols::~Symbols() {
   if (file_ != nullptr) munmap(const_cast<char*>(file_), size_);
 }
 
+namespace {
+
+bool contains(std::string_view all, std::string_view text) {
+  return memmem(all.data(), all.size(), text.data(), text.size()) != nullptr;
+}
+
+} // namespace
+
 bool Symbols::mentions(std::string_view text) const {
-  return std::any_of(tables_.begin(), tables_.end(), [&](const Table& table) {
-    return memmem(table.names.data(), table.names.size(), text.data(), text.size()) != nullptr;
-  });
+  return std::any_of(tables_.begin(), tables_.end(), [&](const Table& table) { return contains(table.names, text); });
+}
+
+bool Symbols::has_constant(std::string_view text) const {
+  return std::any_of(constants_.begin(), constants_.end(), [&](std::string_view all) { return contains(all, text); });
 }
 
 std::vector<Symbols::Function> Symbols::begin_with(std::string_view one, std::string_view other) const {

@@ -27,6 +27,8 @@ public:
 
   /// Fast check: the name tables contain this text, possibly inside a name.
   [[nodiscard]] bool mentions(std::string_view text) const;
+  /// The constants of the program contain this text.
+  [[nodiscard]] bool has_constant(std::string_view text) const;
   /// Functions that the file defines and whose names begin with one of the texts, sorted by address. If two names share
   /// an address, `room` is 0.
   [[nodiscard]] std::vector<Function> begin_with(std::string_view one, std::string_view other) const;
@@ -42,6 +44,7 @@ private:
   const char* file_ = nullptr;
   std::uint64_t size_ = 0;
   std::vector<Table> tables_;
+  std::vector<std::string_view> constants_; ///< sections that are loaded, and neither written nor executed
   std::vector<std::uint64_t> section_ends_;
 };
 

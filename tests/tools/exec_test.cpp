@@ -193,6 +193,23 @@ TEST(Exec, AStrippedProgramWithTheStaticRuntimeGetsAnErrorAndAReason) {
   message.replace(message.find("./app"), 5, WARPLENS_STRIPPED_PROGRAM);
   EXPECT_EQ(o.err, message + "\n");
 }
+
+TEST(Exec, ReplacesTheRuntimeOfLibrariesThatAreLoadedLater) {
+  ASSERT_EQ(setenv("OWN_VARIABLE", "kept", 1), 0);
+  const Output o = run_program({"exec", "--device", "t4", "--", WARPLENS_LOADS_PLUGIN, WARPLENS_PLUGIN});
+  const std::string once = "loaded\nserved by runtime 12: hello, 42, device of 7, variable kept, loads_plugin\n";
+  EXPECT_EQ(o.out, once + once) << o.err;
+  EXPECT_EQ(o.err, "");
+}
+
+TEST(Exec, SaysThatALibraryIsStrippedWhenItIsLoaded) {
+  const Output o = run_program({"exec", "--", WARPLENS_LOADS_PLUGIN, WARPLENS_STRIPPED_PLUGIN});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_NE(o.out.find("\nerror 801\n"), o.out.npos) << o.out; // cudaErrorNotSupported
+  const std::string told =
+      "warplens: " WARPLENS_STRIPPED_PLUGIN " contains NVIDIA's CUDA runtime, stripped of the symbols ";
+  EXPECT_EQ(o.err.find(told), 0u) << o.err;
+}
 #endif
 
 TEST(Exec, JsonHasTheLaunchesThatWereChosen) {

@@ -38,8 +38,7 @@ extern "C" CUresult cuGetExportTable(const void** table, const CUuuid* id) {
     if (std::memcmp(id->bytes, kRuntimeInterface, sizeof kRuntimeInterface) != 0) return CUDA_ERROR_NOT_FOUND;
     tell(fmt::format(
         "{} contains NVIDIA's CUDA runtime, which accepts only NVIDIA's driver. `warplens exec` replaces this "
-        "runtime at program start, unless the file is stripped of its symbols or loaded later; link such a "
-        "file with `nvcc -cudart shared`",
+        "runtime unless the file is stripped of its symbols; link such a file with `nvcc -cudart shared`",
         file_of(caller)));
     return CUDA_ERROR_NOT_SUPPORTED;
   });

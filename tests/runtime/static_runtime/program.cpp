@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CUDA program with a static runtime: copies to the device and back, and prints which runtime served it, or the first
-// error, and whether it has its environment and its name.
+// error, and whether it has its environment and its name. As a library, it is the plug-in of loads_plugin.cpp.
 #include "tests/runtime/static_runtime/stand_in.hpp"
 
 #include <cerrno>
@@ -9,11 +9,24 @@
 
 constexpr int kMajor = 75; // cudaDevAttrComputeCapabilityMajor
 
-int main() {
+namespace {
+
+int runtime_version() {
+  int version = 0;
+  cudaRuntimeGetVersion(&version);
+  return version;
+}
+
+const int version_at_initialization = runtime_version(); // kernels are registered at that time
+
+} // namespace
+
+__attribute__((visibility("default"))) int main() {
   char text[16] = "nothing";
   void* memory = nullptr;
   int version = 0, major = 0;
   int error = cudaRuntimeGetVersion(&version);
+  if (error == 0 && version_at_initialization != version) error = -1;
   if (error == 0) error = cudaMalloc(&memory, sizeof text);
   if (error == 0) error = cudaMemcpy(memory, "hello", 6, 1);
   if (error == 0) error = cudaMemcpy(text, memory, 6, 2);

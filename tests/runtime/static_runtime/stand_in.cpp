@@ -15,7 +15,8 @@ constexpr unsigned char kInterface[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0x
 int refused() {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
   if (driver == nullptr) return kInsufficientDriver;
-  const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
+  void* const versioned = dlvsym(driver, "cuInit", "CUDA"); // no driver has versions
+  const auto init = reinterpret_cast<int (*)(unsigned)>(versioned != nullptr ? versioned : dlsym(driver, "cuInit"));
   const auto tables = reinterpret_cast<int (*)(const void**, const void*)>(dlsym(driver, "cuGetExportTable"));
   if (init == nullptr || tables == nullptr) return kInsufficientDriver;
   const void* table = nullptr;
@@ -34,6 +35,7 @@ int cudaMemcpy(void*, const void*, size_t, int) { return refused(); }
 int cudaRuntimeGetVersion(int*) { return refused(); }
 int cudaDeviceGetAttribute(int*, int, int) { return refused(); }
 void** __cudaRegisterFatBinary(void*) { return nullptr; }
+const char* cudaGetErrorName(int) { return "cudaErrorSoftwareValidityNotEstablished"; }
 
 // These functions identify the version.
 #if STAND_IN_FOR == 12

@@ -11,5 +11,6 @@ int cudaMemcpy(void* to, const void* from, size_t size, int kind);
 int cudaRuntimeGetVersion(int* version);
 int cudaDeviceGetAttribute(int* value, int attribute, int device);
 void** __cudaRegisterFatBinary(void* image);
+const char* cudaGetErrorName(int error);
 int cudaHelperOfTheProgram();
 }
