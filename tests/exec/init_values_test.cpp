@@ -131,5 +131,26 @@ TEST(InitValues, StoresWithinTheBlockPassThemOn) {
   EXPECT_EQ(lanes(local + "ld.local.u16 %r20, [mine+2];" + kStore + "}"), 32u);
 }
 
+// What a function makes of its arguments is not followed: it needs them.
+TEST(InitValues, FunctionsNeedTheirArguments) {
+  const Way with_functions = {.declarations = ".shared .align 16 .b8 s[1024];\n"
+                                              ".func by_memory(.param .b32 x) { ret; }\n"
+                                              ".func by_register(.reg .b32 %x) { ret; }\n"};
+  for (const std::string call :
+       {"{ .param .b32 p; st.param.b32 [p], %r11; call by_memory, (p); }", "call by_register, (%r11);"}) {
+    EXPECT_EQ(only(check(kLoad + call, with_functions)).threads.size(), 32u) << call;
+    EXPECT_TRUE(check(kLoad + "mov.u32 %r11, 1;" + call, with_functions).findings.empty()) << call;
+  }
+}
+
+TEST(InitValues, GenericAddressesAreResolved) {
+  const std::string generic = "cvta.shared.u64 %rd5, %rd4; ";
+  const std::string load = kShared + "cvt.u64.u32 %rd4, %r10;" + generic + "ld.u32 %r11, [%rd5];";
+  EXPECT_EQ(lanes(load), 0u);
+  EXPECT_EQ(lanes(load + "add.u32 %r20, %r11, 1;" + kStore), 32u);
+  EXPECT_EQ(lanes(load + "st.u32 [%rd5+128], %r11; ld.shared.u32 %r12, [%r10+128]; add.u32 %r13, %r12, 1;"), 0u);
+  EXPECT_EQ(lanes(load + "st.u32 [%rd2], %r11;"), 32u);
+}
+
 } // namespace init_test
 } // namespace warplens::tests
