@@ -9,23 +9,6 @@
 
 namespace warplens::ir {
 
-namespace {
-
-using Bits = std::vector<std::uint64_t>;
-
-void set(Bits& bits, std::uint32_t i) { bits[i / 64] |= std::uint64_t{1} << i % 64; }
-bool has(const Bits& bits, std::uint32_t i) { return (bits[i / 64] >> i % 64 & 1) != 0; }
-
-/// How results depend on sources. Compilers move values that they do not need, and compute with them before they know
-/// whether they need the result: only what decides a branch, is an address or leaves the thread counts.
-enum class Dependence : std::uint8_t {
-  none,   ///< what it reads is needed
-  moves,  ///< the result is one of the sources, or made of them
-  either, ///< some values of one source make the others irrelevant: and, or
-  every,  ///< computes with all sources
-  other_lanes
-};
-
 Dependence dependence_of(const Module& module, const Instruction& i) {
   const std::string_view head = i.head();
   if (head == "shfl") return Dependence::other_lanes;
@@ -37,6 +20,13 @@ Dependence dependence_of(const Module& module, const Instruction& i) {
       family == isa::Family::lane || family == isa::Family::set || family == isa::Family::logic_predicate;
   return computes ? Dependence::every : Dependence::none;
 }
+
+namespace {
+
+using Bits = std::vector<std::uint64_t>;
+
+void set(Bits& bits, std::uint32_t i) { bits[i / 64] |= std::uint64_t{1} << i % 64; }
+bool has(const Bits& bits, std::uint32_t i) { return (bits[i / 64] >> i % 64 & 1) != 0; }
 
 /// Of a move: the operands that the result is made of. The others, such as the predicate of selp, choose.
 constexpr std::size_t kLastMoved = 2;
@@ -52,6 +42,7 @@ public:
     result_.part.resize(std::max<std::size_t>(1, function_.parts.size()));
     if (flow_.blocks.empty()) return std::move(result_);
     std::vector<std::uint32_t> found = live_at_entries();
+    result_.followed = followed_;
     add_results(found);
     std::sort(found.begin(), found.end());
     result_.registers = std::move(found);

@@ -13,6 +13,18 @@
 
 namespace warplens::ir {
 
+/// How results depend on sources. Compilers move values that they do not need, and compute with them before they know
+/// whether they need the result: only what decides a branch, is an address or leaves the thread counts.
+enum class Dependence : std::uint8_t {
+  none,   ///< what it reads is needed
+  moves,  ///< the result is one of the sources, or made of them
+  either, ///< some values of one source make the others irrelevant: and, or
+  every,  ///< computes with all sources
+  other_lanes
+};
+/// Requires check().
+Dependence dependence_of(const Module& module, const Instruction& instruction);
+
 struct UnwrittenUse {
   /// A register gets a value that depends on others. Several flows to one register: on each of them.
   struct Flow {
@@ -37,6 +49,7 @@ struct Unwritten {
   std::vector<std::vector<std::uint32_t>> part; ///< those of each part; without parts, one list
   /// By instruction: bit e is set if nothing reads element e of its first operand, a destination.
   std::vector<std::uint8_t> unread;
+  std::vector<bool> followed; ///< by index in Function::registers: those that can be followed, see unwritten()
 };
 
 /// Requires check(). Registers of functions that are recursive, vector registers, and registers that all functions

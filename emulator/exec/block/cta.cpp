@@ -167,6 +167,7 @@ void Cta::start(std::uint64_t n) {
     w.state = WarpState::ready;
     w.steps = 0;
     w.told_each = told_each;
+    w.followed = false;
     w.told_spaces = told_each ? worker.watch->wanted().spaces & worker.shard->each_spaces({number, i}) : 0;
     w.counted = 0;
     write_special_rows(w, !started_before_);
@@ -257,21 +258,28 @@ void Cta::where(Trap& trap) {
 
 namespace {
 
+template <bool checked> inline const Op* run_op(const Op* op, Warp& warp) {
+  if constexpr (checked)
+    if (warp.followed) [[unlikely]]
+      for (const auto& checker : warp.worker->checkers) checker->before(warp, *op);
+  return op->run(op, &warp);
+}
+
+template <bool checked> void run_alone(Warp& a) {
+  for (const Op* op = a.next; op != nullptr;) op = run_op<checked>(op, a);
+}
+
 // Two warps take turns instruction by instruction: while one waits for the result of its last instruction, the
 // processor works on the other. Worth a third on long chains of dependent arithmetic.
-void run_together(Warp& a, Warp& b) {
+template <bool checked> void run_together(Warp& a, Warp& b) {
   const Op* x = a.next;
   const Op* y = b.next;
   while (x != nullptr && y != nullptr) {
-    x = x->run(x, &a);
-    y = y->run(y, &b);
+    x = run_op<checked>(x, a);
+    y = run_op<checked>(y, b);
   }
-  while (x != nullptr) x = x->run(x, &a);
-  while (y != nullptr) y = y->run(y, &b);
-}
-
-void run_alone(Warp& a) {
-  for (const Op* op = a.next; op != nullptr;) op = op->run(op, &a);
+  while (x != nullptr) x = run_op<checked>(x, a);
+  while (y != nullptr) y = run_op<checked>(y, b);
 }
 
 } // namespace
@@ -353,6 +361,8 @@ void Cta::count_longest() {
 Cta::Progress Cta::run(std::int64_t budget) {
   // Other orders are to show what this one hides: one warp then runs as far as it can.
   const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0 && !worker.compiled;
+  const auto together = worker.checkers.empty() ? run_together<false> : run_together<true>;
+  const auto alone = worker.checkers.empty() ? run_alone<false> : run_alone<true>;
   while (budget > 0) {
     bool ran = false;
     std::uint32_t from = 0;
@@ -362,10 +372,10 @@ Cta::Progress Cta::run(std::int64_t budget) {
       begin_turn(*a);
       if (b != nullptr) {
         begin_turn(*b);
-        run_together(*a, *b);
+        together(*a, *b);
         budget -= end_turn(*b);
       } else {
-        run_alone(*a);
+        alone(*a);
       }
       budget -= end_turn(*a);
       if (a->state == WarpState::trapped || (b != nullptr && b->state == WarpState::trapped)) return Progress::trapped;

@@ -19,6 +19,11 @@ std::optional<std::uint64_t> LibraryCall::load(std::uint64_t address, int bytes)
     return 0;
   }
   std::memcpy(&value, p, static_cast<std::size_t>(bytes));
+  if (!worker().checkers.empty()) {
+    const Located where = locate(warp_, *site_.strings, address);
+    for (const auto& checker : worker().checkers)
+      checker->read(*warp_, lane_, where.space, where.offset, static_cast<std::uint64_t>(bytes));
+  }
   return value;
 }
 

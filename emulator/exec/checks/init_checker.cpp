@@ -47,6 +47,24 @@ unsigned lane_bytes(const WarpAccess& a) {
   return a.space == Space::texture ? a.warp->worker->texel_bytes : a.site->lane_bytes;
 }
 
+// Compilers move a plain load of shared or local memory in front of the condition under which the program needs it.
+bool may_load_in_advance(const MemorySite& site, const isa::Spelling& spelling) {
+  using isa::Word;
+  if (site.space != Space::shared && site.space != Space::local && site.space != Space::generic) return false;
+  for (const Word ordered : {Word::w_volatile_, Word::w_relaxed, Word::w_acquire, Word::w_mmio})
+    if (spelling.has(ordered)) return false;
+  return true;
+}
+
+// Whether initcheck can follow all registers that a load writes.
+bool follows_all(const Program& program, const ir::Operand& destination) {
+  const auto elements = program.function->each_of(destination);
+  return std::all_of(elements.begin(), elements.end(), [&](const ir::Operand& o) {
+    return o.kind != ir::OperandKind::reg ||
+           (program.unwritten.followed[o.index] && init::register_bytes(program, o.index) <= 8);
+  });
+}
+
 } // namespace
 
 InitChecker::InitChecker(const Launch& launch, InitCheck& memory)
@@ -74,7 +92,9 @@ InitChecker::Site InitChecker::site_of(const MemorySite& site) const {
     const auto elements = static_cast<std::uint32_t>(function.each_of(function.operands(i)[0]).size());
     s.element = std::max<std::uint32_t>(1, site.lane_bytes / std::max<std::uint32_t>(1, elements));
     s.unread = unread;
+    s.follows = may_load_in_advance(site, spelling) && follows_all(program_, function.operands(i)[0]);
   }
+  s.stores = family == isa::Family::store;
   return s;
 }
 
@@ -167,14 +187,21 @@ void InitChecker::write(const WarpAccess& a, unsigned bytes) {
 void InitChecker::access(const WarpAccess& a) {
   if (a.space == Space::param || a.space == Space::constant) return;
   const Site& site = sites_[a.site->index];
-  if (site.hidden) return;
   const unsigned bytes = lane_bytes(a);
+  if (site.stores && a.warp->followed) {
+    if (!site.hidden) write(a, bytes);
+    return store_values(a);
+  }
+  if (site.hidden) return;
   if (site.copies) {
     const auto found = moving_.find({a.of.cta, a.of.warp, a.site->instruction});
     const bool plain = found == moving_.end() || (found->second.reduces && a.site->kind != AccessKind::load);
     if (!plain) return a.site->kind == AccessKind::load ? load_to_copy(a) : store_copied(a);
   }
-  if (site.reads && unwritten(a, bytes)) report(a, site, bytes);
+  if (site.reads && unwritten(a, bytes)) {
+    const bool may_wait = site.follows && (a.space == Space::shared || a.space == Space::local);
+    may_wait ? follow(a, site, bytes) : report(a, site, bytes);
+  }
   if (site.writes) write(a, bytes);
 }
 
@@ -198,12 +225,12 @@ void InitChecker::report(const WarpAccess& a, const Site& site, unsigned bytes) 
       if (!unwritten_bytes(*a.warp, lane, a.space, address + i, 1)) continue;
       if (count++ == 0) first = address + i;
     }
-    if (count != 0) report_lane(a, lane, first, count, bytes);
+    if (count != 0) findings_.add(finding_of(a, lane, first, count, bytes));
   }
 }
 
-void InitChecker::report_lane(const WarpAccess& a, int lane, std::uint64_t address, std::uint64_t count,
-                              unsigned bytes) {
+ToolFinding InitChecker::finding_of(const WarpAccess& a, int lane, std::uint64_t address, std::uint64_t count,
+                                    unsigned bytes) {
   ToolFinding finding{ToolFinding::Kind::uninitialized, thread_at(*a.warp, a.site->instruction, lane)};
   finding.at.space = a.space;
   finding.at.access = a.site->kind;
@@ -211,7 +238,7 @@ void InitChecker::report_lane(const WarpAccess& a, int lane, std::uint64_t addre
   finding.at.address = address;
   finding.at.whole = bytes;
   name_origin(finding, a);
-  findings_.add(std::move(finding));
+  return finding;
 }
 
 // Where copies have brought the bytes from.
@@ -241,12 +268,14 @@ void InitChecker::name_origin(ToolFinding& finding, const WarpAccess& a) {
 // ---- memory that functions and the device's library give and write
 
 void InitChecker::entered(const Warp& warp, std::uint32_t part, Mask lanes, const std::uint32_t* frames) {
-  init::WarpShadow& shadow = block(warp.cta->number).warps[warp.index];
+  init::BlockShadow& of = block(warp.cta->number);
+  init::WarpShadow& shadow = of.warps[warp.index];
   const CalledPart& called = program_.parts[part];
   const std::vector<ir::Formal>& params = program_.function->parts[part].params;
   for (const int lane : EachLane(lanes)) {
     const Mask one = Mask{1} << lane;
     shadow.local.forget(frames[lane], called.frame_bytes, one);
+    of.loads.forget(warp.index * kWarpSize + static_cast<std::uint32_t>(lane), frames[lane], called.frame_bytes);
     for (std::size_t p = 0; p < params.size(); ++p)
       shadow.local.write(frames[lane] + called.param_offsets[p], program_.function->variables[params[p].variable].size,
                          one);
@@ -260,7 +289,10 @@ void InitChecker::entered(const Warp& warp, std::uint32_t part, Mask lanes, cons
 
 void InitChecker::fresh(const Warp& warp, int lane, Space space, std::uint64_t address, std::uint64_t bytes) {
   if (space == Space::global) memory_.fresh(address, bytes, false);
-  if (space == Space::local) block(warp.cta->number).warps[warp.index].local.forget(address, bytes, Mask{1} << lane);
+  if (space != Space::local) return;
+  init::BlockShadow& of = block(warp.cta->number);
+  of.warps[warp.index].local.forget(address, bytes, Mask{1} << lane);
+  of.loads.forget(warp.index * kWarpSize + static_cast<std::uint32_t>(lane), address, bytes);
 }
 
 void InitChecker::written(const Warp& warp, int lane, Space space, std::uint64_t address, std::uint64_t bytes) {

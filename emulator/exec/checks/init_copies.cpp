@@ -10,6 +10,7 @@ using isa::Space;
 void InitChecker::step(const WarpStep& step) {
   const ir::Instruction& i = program_.function->instructions[step.instruction];
   const isa::Family family = program_.module->spellings[i.form].entry->family;
+  if (family == isa::Family::warp && step.after && step.warp->followed) return shuffle(step);
   if (family != isa::Family::async_copy && family != isa::Family::bulk_copy) return;
   const auto place = std::tuple(step.of.cta, step.of.warp, step.instruction);
   if (step.after) {

@@ -53,6 +53,8 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   if (checked_) {
     program_->unwritten = ir::unwritten(module_, function_);
     program_->group_registers = ir::group_registers(module_, function_);
+    program_->first_op.resize(function_.instructions.size());
+    for (std::uint32_t r = 0; r < function_.registers.size(); ++r) program_->register_rows.push_back(file_.reg(r));
   }
   meeting_.assign(flow_.blocks.size() + 1, false);
   for (const ir::Block& b : flow_.blocks)
@@ -280,6 +282,7 @@ void Decoder::instruction(std::uint32_t index) {
   current_index_ = index;
   file_.reset_temporaries();
   pending_.clear();
+  if (checked_) program_->first_op[index] = static_cast<std::uint32_t>(program_->ops.size());
   read_guard();
   if (current_->form == ir::kNone) return unsupported();
   const isa::Spelling& spelling = module_.spellings[current_->form];

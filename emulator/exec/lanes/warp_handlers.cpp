@@ -8,6 +8,7 @@
 #include "emulator/exec/block/membermasks.hpp"
 #include "emulator/exec/block/sync_checks.hpp"
 #include "emulator/exec/lanes/lanes.hpp"
+#include "emulator/exec/state/shuffle_source.hpp"
 
 #include <limits>
 
@@ -90,17 +91,11 @@ inline void permute(Word32* d, const Word32* s, const Word32* lane) {
 #endif
 }
 
-// The source lane of lane i, and whether it is in range. Lanes and distances are below 32, so that signed and unsigned
-// words agree except for the sign of lane - b.
-template <WarpOperation mode> inline std::int32_t source_lane(std::int32_t i, Word32 b, Word32 c, bool& in_range) {
-  const auto distance = static_cast<std::int32_t>(b & 31), segment = static_cast<std::int32_t>(c >> 8 & 31);
-  const std::int32_t last = (i & segment) | (static_cast<std::int32_t>(c & 31) & ~segment);
-  const std::int32_t j = mode == WarpOperation::shuffle_up          ? i - distance
-                         : mode == WarpOperation::shuffle_down      ? i + distance
-                         : mode == WarpOperation::shuffle_butterfly ? i ^ distance
-                                                                    : (i & segment) | (distance & ~segment);
-  in_range = mode == WarpOperation::shuffle_up ? j >= last : j <= last;
-  return in_range ? j : i;
+constexpr Shuffle shuffle_of(WarpOperation mode) {
+  return mode == WarpOperation::shuffle_up          ? Shuffle::up
+         : mode == WarpOperation::shuffle_down      ? Shuffle::down
+         : mode == WarpOperation::shuffle_butterfly ? Shuffle::butterfly
+                                                    : Shuffle::index;
 }
 
 template <WarpOperation mode, bool sync, bool predicated> const Op* shuffle(const Op* op, Warp* warp) {
@@ -111,15 +106,11 @@ template <WarpOperation mode, bool sync, bool predicated> const Op* shuffle(cons
   const Word32* const c = row<Word32>(warp, op->src[2]);
   Word32* const d = row<Word32>(warp, op->dst[0]);
   alignas(64) Word32 from[kWarpSize], fresh[kWarpSize];
-  bool in_range = false;
-  for (int i = 0; i < kWarpSize; ++i) from[i] = static_cast<Word32>(source_lane<mode>(i, b[i], c[i], in_range));
+  for (int i = 0; i < kWarpSize; ++i)
+    from[i] = static_cast<Word32>(shuffle_source(shuffle_of(mode), i, b[i], c[i]).lane);
   Mask in_range_lanes = 0;
   if constexpr (predicated)
-    in_range_lanes = gather_bits([&](int i) {
-      bool inside = false;
-      source_lane<mode>(i, b[i], c[i], inside);
-      return inside;
-    });
+    in_range_lanes = gather_bits([&](int i) { return shuffle_source(shuffle_of(mode), i, b[i], c[i]).in_range; });
   if (mask == kFullMask) {
     permute(fresh, a, from);
     std::memcpy(d, fresh, sizeof fresh);

@@ -61,12 +61,15 @@ public:
   virtual void step(const WarpStep&) {}
   /// An instruction that is in ir::Unwritten::uses or ir::GroupRegisters::uses, before it runs. The mask may be 0.
   virtual void registers(const WarpStep&) {}
+  /// An op of a warp with Warp::followed, before it runs.
+  virtual void before(const Warp&, const Op&) {}
   /// Lanes have called a part of the program; `frames`: where their frames begin in local memory, by lane.
   virtual void entered(const Warp&, std::uint32_t /*part*/, Mask, const std::uint32_t* /*frames*/) {}
   /// A lane has got memory whose contents are undefined: on its stack, on the device's heap.
   virtual void fresh(const Warp&, int /*lane*/, isa::Space, std::uint64_t /*address*/, std::uint64_t /*bytes*/) {}
-  /// A function of the device's library has written memory for a lane.
+  /// A function of the device's library has written memory for a lane, or reads it.
   virtual void written(const Warp&, int /*lane*/, isa::Space, std::uint64_t /*address*/, std::uint64_t /*bytes*/) {}
+  virtual void read(const Warp&, int /*lane*/, isa::Space, std::uint64_t /*address*/, std::uint64_t /*bytes*/) {}
   /// After the worker's last CTA: what it has found.
   virtual void finish(ToolFindings&) {}
 };

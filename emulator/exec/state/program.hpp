@@ -152,6 +152,8 @@ struct Program {
   std::vector<std::vector<const Op*>> jump_tables; ///< of brx.idx
   ir::Unwritten unwritten;                         ///< of a program for checkers: DecodeOptions::checked
   ir::GroupRegisters group_registers;              ///< likewise
+  std::vector<std::uint32_t> first_op;             ///< likewise, of each instruction: its first op
+  std::vector<std::uint32_t> register_rows;        ///< likewise, of each register: its row
 };
 
 /// Offsets of kernel parameters in their buffer, by natural or given alignment; the last entry is the total size.

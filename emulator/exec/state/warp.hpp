@@ -69,12 +69,13 @@ struct alignas(64) Warp {
   Cta* cta = nullptr;
   Worker* worker = nullptr;
   WarpState state = WarpState::ready;
-  std::uint8_t barrier = 0; ///< which one it waits at
-  bool told_each = false;   ///< report each event to the watcher: Shard::begin_cta()
-  std::uint32_t index = 0;  ///< in the CTA
-  Paths* paths = nullptr;   ///< the other lanes, if it has diverged
-  std::uint64_t steps = 0;  ///< executed in earlier turns: what %clock counts
-  std::int64_t turn = 0;    ///< budget at the start of this turn
+  std::uint8_t barrier = 0;      ///< which one it waits at
+  bool told_each = false;        ///< report each event to the watcher: Shard::begin_cta()
+  mutable bool followed = false; ///< tell the checkers of each op: Checker::before(); they set and clear it
+  std::uint32_t index = 0;       ///< in the CTA
+  Paths* paths = nullptr;        ///< the other lanes, if it has diverged
+  std::uint64_t steps = 0;       ///< executed in earlier turns: what %clock counts
+  std::int64_t turn = 0;         ///< budget at the start of this turn
   /// Instructions that it has executed; each block is counted as a whole when it is entered. Only with a watcher;
   /// exact, unlike `steps`.
   std::uint64_t counted = 0;

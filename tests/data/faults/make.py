@@ -18,7 +18,7 @@ import tempfile
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 SOURCES = ["memory", "host", "races", "initial", "barriers", "copies", "clusters", "groups", "products", "tensors",
-           "tensor_memory"]
+           "tensor_memory", "values"]
 NUMBERS = {"bytes", "size", "distance", "error"}
 
 

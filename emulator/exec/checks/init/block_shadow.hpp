@@ -6,8 +6,10 @@
 #pragma once
 
 #include "emulator/exec/checks/init/bits.hpp"
-#include "emulator/exec/state/warp.hpp"
+#include "emulator/exec/checks/init/undefined.hpp"
 
+#include <deque>
+#include <map>
 #include <vector>
 
 namespace warplens::exec::init {
@@ -68,6 +70,9 @@ struct RegisterShadow {
 struct WarpShadow {
   LocalShadow local;
   std::vector<RegisterShadow> registers; ///< by number in ir::Unwritten::registers
+  UndefinedRegisters undefined;          ///< loaded from unwritten bytes
+  RegisterBits undefined_bits = 0;       ///< at least those of `undefined`
+  std::uint64_t reports = 0;             ///< when `undefined` was last freed of what has been reported
 };
 
 /// Bytes of shared memory that an asynchronous copy brought, and that nobody had written at their source.
@@ -75,6 +80,33 @@ struct Brought {
   std::uint64_t begin = 0, end = 0; ///< in shared memory
   std::uint64_t source = 0;         ///< the address of the first one
   std::uint32_t instruction = 0, thread = 0;
+};
+
+/// The loads of unwritten bytes by a block.
+class UnwrittenLoads {
+public:
+  /// The one of this thread, instruction and address: a loop that repeats it makes no other.
+  UnwrittenLoad& of(const ToolFinding& finding) {
+    UnwrittenLoad*& load = by_place_[{finding.at.thread, finding.at.instruction, finding.at.address}];
+    if (load == nullptr) load = &list_.emplace_back(UnwrittenLoad{finding});
+    return *load;
+  }
+  /// Undefined bytes that a thread has stored; `owner`: the thread if its local memory holds them, otherwise kShared.
+  static constexpr std::uint32_t kShared = ~std::uint32_t{0};
+  void stored(std::uint32_t owner, std::uint64_t address, UnwrittenLoad& load) { stored_[{owner, address}] = &load; }
+  /// The load that an unwritten byte has come from; null if it was not stored.
+  [[nodiscard]] UnwrittenLoad* origin(std::uint32_t owner, std::uint64_t address) const {
+    const auto found = stored_.find({owner, address});
+    return found == stored_.end() ? nullptr : found->second;
+  }
+  void forget(std::uint32_t owner, std::uint64_t address, std::uint64_t bytes) {
+    stored_.erase(stored_.lower_bound({owner, address}), stored_.lower_bound({owner, address + bytes}));
+  }
+
+private:
+  std::deque<UnwrittenLoad> list_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, UnwrittenLoad*> by_place_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, UnwrittenLoad*> stored_;
 };
 
 struct BlockShadow {
@@ -85,6 +117,7 @@ struct BlockShadow {
   SharedShadow shared; ///< empty until the first access
   std::vector<WarpShadow> warps;
   std::vector<Brought> brought; ///< the latest last
+  UnwrittenLoads loads;
 };
 
 } // namespace warplens::exec::init
