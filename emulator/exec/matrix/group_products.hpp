@@ -37,6 +37,9 @@ constexpr int kTop = 127, kLow = 64, kDoubtful = kTop + kLow;
 inline void put_bytes(Integers x, std::uint8_t* bytes) {
 #if defined(__AVX512F__)
   _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), _mm512_maskz_cvtepi32_epi8(0xffff, reinterpret_cast<__m512i>(x)));
+#elif defined(__AVX2__)
+  const auto all = reinterpret_cast<Bytes>(x);
+  store(bytes, __builtin_shufflevector(all, all, 0, 4, 8, 12, 16, 20, 24, 28));
 #else
   for (int i = 0; i < kWide; ++i) bytes[i] = static_cast<std::uint8_t>(x[i]);
 #endif
@@ -47,6 +50,7 @@ struct Exponents {
   bool doubtful = false, special = false;
 };
 inline Word32 largest(Words x) {
+#if defined(__AVX2__)
   Words lane{};
   for (int i = 0; i < kWide; ++i) lane[i] = static_cast<Word32>(i);
   for (Word32 half = kWide / 2; half > 0; half /= 2) {
@@ -54,6 +58,11 @@ inline Word32 largest(Words x) {
     x = other > x ? other : x;
   }
   return x[0];
+#else
+  Word32 most = 0;
+  for (int i = 0; i < kWide; ++i) most = std::max<Word32>(most, x[i]);
+  return most;
+#endif
 }
 // `count` is a multiple of 64.
 inline Exponents find_exponents(const float* values, int count, int smallest, std::uint8_t* codes) {
@@ -96,6 +105,19 @@ inline void negate(float* values, int count) {
   for (int i = 0; i < count; ++i) values[i] = std::bit_cast<float>(bits_of(values[i]) ^ 0x80000000u);
 }
 
+// Eight elements, each four times. (GCC 12 has no good code for 16 of them without AVX-512.)
+inline void put_fours(const float* from, float* to) {
+#if defined(__AVX512F__)
+  using EightFloats = float __attribute__((vector_size(32)));
+  const auto v = load<EightFloats>(from);
+  store(to, __builtin_shufflevector(v, v, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3));
+  store(to + 16, __builtin_shufflevector(v, v, 4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7));
+#else
+  using FourFloats = float __attribute__((vector_size(16)));
+  for (int i = 0; i < kBlock; ++i) store(to + 4 * i, FourFloats{} + from[i]);
+#endif
+}
+
 /// Of a tile that has been filled.
 inline void prepare(FactorA& a, const MatrixProduct& p) {
   if (p.negate_a) negate(a.tile, kRowsOfWarp * p.k);
@@ -104,10 +126,7 @@ inline void prepare(FactorA& a, const MatrixProduct& p) {
   for (int half = 0; half < 2; ++half)
     for (int k = 0; k < p.k; ++k) {
       const int from = (half * p.k + k) * kBlock, to = k * kLanes + half * kLanes / 2;
-      for (int i = 0; i < kBlock; ++i) {
-        using FourFloats = float __attribute__((vector_size(16)));
-        store(a.rows + to + 4 * i, FourFloats{} + a.tile[from + i]);
-      }
+      put_fours(a.tile + from, a.rows + to);
       Word32 fours[kBlock];
       for (int i = 0; i < kBlock; ++i) fours[i] = codes[from + i] * 0x01010101u;
       std::memcpy(a.codes + to, fours, sizeof fours);
@@ -215,7 +234,7 @@ using BlockOfIntegers = Integers[2][kVectors];
 // Sums of at least one product. (The first one initializes the sums, because GCC would clear them in memory.)
 inline __attribute__((always_inline)) void sum_products(const float* rows, const float* columns, int count,
                                                         const BlockOfFloats& scale, BlockOfIntegers& sum) {
-  const auto product = [&](const float* a, const float* b, int odd, int v) {
+  const auto product = [&](const float* a, const float* b, int odd, int v) __attribute__((always_inline)) {
     return __builtin_convertvector(load<Floats>(a + v * kWide) * four_columns(b + 4 * odd) * scale[odd][v], Integers);
   };
   for (int v = 0; v < kVectors; ++v)

@@ -68,7 +68,9 @@ public:
       inside = inside && at <= last;
       return load<Four>(shared_ + std::min(at, last));
     };
-    const auto two = [&](unsigned i) { return __builtin_shufflevector(next(i), next(i + 1), 0, 1, 2, 3, 4, 5, 6, 7); };
+    const auto two = [&](unsigned i) __attribute__((always_inline)) {
+      return __builtin_shufflevector(next(i), next(i + 1), 0, 1, 2, 3, 4, 5, 6, 7);
+    };
     if (narrow)
       for (unsigned i = 0; i < kBlock; ++i) store(to + i * kUnit, next(i));
     else
