@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor maps with elements of 4 and 6 bits: manual 5.5.1.1, 9.7.9.27.1.1, and the requirements in CUDA's header.
+// Tensor maps of sm_100 and later: elements of 4 and 6 bits (manual 5.5.1.1, 9.7.9.27.1.1, and the requirements in
+// CUDA's header), and what a swizzle moves (9.7.9.28).
 #include "api/session/tensor_map.hpp"
 #include "tests/hardware/emulated.hpp"
 
@@ -195,6 +196,27 @@ TEST(NarrowTensors, OtherCopiesAreIllegal) {
     EXPECT_NE(trap(type, load("0, 0", 128), 0, 120).find("no loads of elements of 4 and 6 bits"), std::string::npos);
   }
   EXPECT_NE(trap(kPadded6, load("0, 0", 96), 0, 100, true).find("rows of 128 elements"), std::string::npos);
+}
+
+// Of the manual's table: 0 moves 16 bytes, 1 moves 32, 2 moves 32 and exchanges halves of 16, 3 moves 64.
+TEST(NarrowTensors, TheAtomicityOfASwizzleCanBeReplaced) {
+  constexpr std::int64_t kBytes = 0, kSwizzle128 = 3;
+  const auto loaded = [&](std::int64_t swizzle, const std::string& before) {
+    api::TensorMapRequest r = request_of(kBytes);
+    r.box = {128, 3};
+    r.swizzle = swizzle;
+    const Result got = run(r, before + load("128, 1", 384));
+    EXPECT_EQ(got.trap, "");
+    return got.shared;
+  };
+  const auto replaced = [](int value) {
+    return "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%map], " + std::to_string(value) + ";\n";
+  };
+  for (int atom = 0; atom < 4; ++atom) {
+    EXPECT_EQ(loaded(kSwizzle128, replaced(atom)), loaded(kSwizzle128 + atom, "")) << atom;
+    EXPECT_EQ(loaded(kSwizzle128 + atom, replaced(0)), loaded(kSwizzle128, "")) << atom;
+  }
+  EXPECT_NE(loaded(kSwizzle128, replaced(1)), loaded(kSwizzle128, ""));
 }
 
 TEST(NarrowTensors, MapsAreCheckedAsTheHeaderSays) {

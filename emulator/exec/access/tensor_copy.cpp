@@ -23,6 +23,7 @@ using Operation = TensorSite::Operation;
 using Element = TensorMap::Type;
 
 constexpr std::int64_t kUnit = 16;
+constexpr int kAtomOfHalves = 2; ///< the halves of units change places: TensorMap::atom
 constexpr unsigned kSharedAlignment = 128;
 constexpr std::size_t kMostRow = std::size_t{256} * 32; ///< bytes of a row: of an interleave of 32 bytes
 
@@ -143,8 +144,8 @@ private:
     if (!reach(op_, warp_, lane_, address_in(op_, warp_, lane_), TensorMap::kBytes, kAlignment, at)) return false;
     TensorMap::Words words{};
     if (at.bytes != nullptr) std::memcpy(words.data(), at.bytes, sizeof words);
-    if (!TensorMap::is_valid(words)) return illegal("there is no tensor map at its address");
     map_ = TensorMap::decoded(words);
+    if (!map_.made(words)) return illegal("there is no tensor map at its address");
     box_.emplace(map_, site_);
     if (map_.rank != site_.dimensions)
       return illegal(
@@ -244,18 +245,46 @@ private:
     shared_ = cta.shared;
     in_shared_ = to.bytes - cta.shared;
     observe_run(op_ + 2, warp_, to, static_cast<std::uint64_t>(box_->rows * box_->pitch));
-    return map_.pixels ? copy_pixels() : copy_box();
+    find_extent();
+    return map_.pixels ? copy_pixels() : site_.four_rows ? copy_four_rows() : copy_box();
   }
 
-  // The rows of a box follow each other.
+  // Which bytes of a row are in the tensor if the row is: the same of all rows.
+  void find_extent() {
+    const std::int64_t begin = box_->bytes_of(start_[0]), bytes = box_->row;
+    auto end = box_->bytes_of(static_cast<std::int64_t>(map_.sizes[0]));
+    if (!loads()) end = (end + kUnit - 1) / kUnit * kUnit; // whole units are written
+    first_ = std::clamp<std::int64_t>(-begin, 0, bytes);
+    last_ = std::clamp<std::int64_t>(end - begin, first_, bytes);
+    const bool changes = map_.is_padded() || map_.atom == kAtomOfHalves || reducer_ != nullptr ||
+                         (loads() && (map_.type == Element::tf32 || map_.type == Element::tf32_ftz));
+    moves_ =
+        !changes && first_ == 0 && last_ == bytes && (box_->span == 0 || (bytes <= box_->span && bytes % kUnit == 0));
+  }
+
+  // The rows of a box follow each other; those of its first two dimensions are at a constant distance in memory.
   bool copy_box() {
     std::array<std::int64_t, 5> i{};
+    for (std::int64_t row = 0; row < box_->rows; row += box_->counts[1]) {
+      std::array<std::int64_t, 5> at = start_;
+      for (std::size_t d = 2; d < site_.dimensions; ++d) at[d] += i[d] * map_.steps[d];
+      const Row first = find(at);
+      for (std::int64_t j = 0; j < box_->counts[1]; ++j, at[1] += map_.steps[1]) {
+        const auto distance = static_cast<std::uint64_t>(at[1] - start_[1]) * map_.strides[0];
+        const bool inside = first.others_inside && is_inside(at, 1);
+        if (!copy_row(first.address + distance, inside, (row + j) * box_->pitch)) return false;
+      }
+      for (std::size_t d = 2; d < i.size() && ++i[d] == box_->counts[d]; ++d) i[d] = 0;
+    }
+    return true;
+  }
+
+  bool copy_four_rows() {
+    std::array<std::int64_t, 5> at{start_[0]};
     for (std::int64_t row = 0; row < box_->rows; ++row) {
-      std::array<std::int64_t, 5> at{};
-      for (std::size_t d = 0; d < site_.dimensions; ++d) at[d] = start_[d] + i[d] * (d == 0 ? 1 : map_.steps[d]);
-      if (site_.four_rows) at[1] = start_[1 + static_cast<std::size_t>(row)];
-      if (!copy_row(at, row * box_->pitch)) return false;
-      for (std::size_t d = 1; d < i.size() && ++i[d] == box_->counts[d]; ++d) i[d] = 0;
+      at[1] = start_[1 + static_cast<std::size_t>(row)];
+      const Row there = find(at);
+      if (!copy_row(there.address, is_inside(at, 1), row * box_->pitch)) return false;
     }
     return true;
   }
@@ -267,7 +296,8 @@ private:
     for (std::int64_t pixel = 0; pixel < box_->rows; ++pixel) {
       std::array<std::int64_t, 5> from = at;
       for (std::size_t d = 0; d < inner; ++d) from[d + 1] += offset_[d];
-      if (!copy_row(from, pixel * box_->pitch)) return false;
+      const Row there = find(from);
+      if (!copy_row(there.address, there.others_inside && is_inside(from, 1), pixel * box_->pitch)) return false;
       bool more = false;
       for (std::size_t d = 0; d < inner && !more; ++d) {
         at[d + 1] += map_.steps[d + 1];
@@ -279,25 +309,34 @@ private:
     return true;
   }
 
-  // Elements from `at` on, between the row's place in shared memory and the tensor.
-  bool copy_row(const std::array<std::int64_t, 5>& at, std::int64_t offset) {
-    bool inside = true;
-    const std::int64_t begin = box_->bytes_of(at[0]), bytes = box_->row;
-    auto address = static_cast<std::int64_t>(map_.address) + begin;
+  // A row from `at` on.
+  struct Row {
+    std::uint64_t address;
+    bool others_inside; ///< in the dimensions after the second
+  };
+  [[nodiscard]] bool is_inside(const std::array<std::int64_t, 5>& at, std::size_t d) const {
+    return d >= site_.dimensions || (at[d] >= 0 && at[d] < static_cast<std::int64_t>(map_.sizes[d]));
+  }
+  [[nodiscard]] Row find(const std::array<std::int64_t, 5>& at) const {
+    Row r{map_.address + static_cast<std::uint64_t>(box_->bytes_of(at[0])), true};
     for (std::size_t d = 1; d < site_.dimensions; ++d) {
-      inside = inside && at[d] >= 0 && at[d] < static_cast<std::int64_t>(map_.sizes[d]);
-      address += at[d] * static_cast<std::int64_t>(map_.strides[d - 1]);
+      r.address += static_cast<std::uint64_t>(at[d]) * map_.strides[d - 1];
+      r.others_inside = r.others_inside && (d == 1 || is_inside(at, d));
     }
-    auto end = box_->bytes_of(static_cast<std::int64_t>(map_.sizes[0]));
-    if (!loads()) end = (end + kUnit - 1) / kUnit * kUnit; // whole units are written
-    const std::int64_t first = std::clamp<std::int64_t>(-begin, 0, bytes),
-                       last = inside ? std::clamp<std::int64_t>(end - begin, first, bytes) : first;
+    return r;
+  }
+
+  // Between the row's place in shared memory and the tensor.
+  bool copy_row(std::uint64_t address, bool inside, std::int64_t offset) {
+    const std::int64_t last = inside ? last_ : first_;
     std::byte* memory = nullptr;
-    if (last > first && !find_row(static_cast<std::uint64_t>(address + first), last - first, memory)) return false;
-    if (loads())
-      load_row(memory, offset, first, last);
+    if (last > first_ && !find_row(address + static_cast<std::uint64_t>(first_), last - first_, memory)) return false;
+    if (moves_ && memory != nullptr)
+      move_row(memory, offset);
+    else if (loads())
+      load_row(memory, offset, first_, last);
     else if (memory != nullptr)
-      store_row(memory, offset, first, last);
+      store_row(memory, offset, first_, last);
     return true;
   }
 
@@ -318,6 +357,26 @@ private:
     if (!map_.halves_change(in_shared_ + offset)) return void(std::memcpy(to, from, kUnit));
     std::memcpy(to, from + kHalf, kHalf);
     std::memcpy(to + kHalf, from, kHalf);
+  }
+
+  // A whole row that a copy does not change. All its units are in one row of the swizzle, which permutes them by the
+  // same bits.
+  void move_row(std::byte* memory, std::int64_t offset) const {
+    std::byte* const row = shared_ + in_shared_ + offset;
+    const auto bytes = static_cast<std::size_t>(box_->row);
+    if (box_->span == 0) return void(loads() ? std::memcpy(row, memory, bytes) : std::memcpy(memory, row, bytes));
+    const std::int64_t bits = (in_shared_ + offset) ^ map_.swizzled(in_shared_ + offset);
+    if (loads())
+      each_unit([=](std::int64_t i) { std::memcpy(row + (i ^ bits), memory + i, kUnit); });
+    else
+      each_unit([=](std::int64_t i) { std::memcpy(memory + i, row + (i ^ bits), kUnit); });
+  }
+  // (Rows of 128 bytes are so common that they have a loop without a condition.)
+  template <class Move> void each_unit(Move move) const {
+    if (box_->row == TensorMap::kRow)
+      for (std::int64_t i = 0; i < TensorMap::kRow; i += kUnit) move(i);
+    else
+      for (std::int64_t i = 0; i < box_->row; i += kUnit) move(i);
   }
 
   void load_row(const std::byte* memory, std::int64_t offset, std::int64_t first, std::int64_t last) {
@@ -366,8 +425,10 @@ private:
   std::optional<Box> box_;
   Reducer reducer_ = nullptr;
   bool whole_ = false;
-  std::byte* shared_ = nullptr; ///< of the block
-  std::int64_t in_shared_ = 0;  ///< where the copy begins
+  std::byte* shared_ = nullptr;       ///< of the block
+  std::int64_t in_shared_ = 0;        ///< where the copy begins
+  std::int64_t first_ = 0, last_ = 0; ///< bytes of a row that are in the tensor
+  bool moves_ = false;                ///< rows that are in the tensor are copied whole and unchanged
 };
 
 template <class Value> const Op* replace_field(const Op* op, Warp* warp) {

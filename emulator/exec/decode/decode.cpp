@@ -118,14 +118,20 @@ std::vector<bool> named_variables(const ir::Module& module, const ir::Function& 
 } // namespace
 
 // Shared variables get offsets in the CTA's shared memory, local ones in the thread's local memory, in source order,
-// module scope first. `extern` variables have no size; dynamic shared memory follows at the end. Of the module's shared
-// variables, only those that the kernel can reach use space.
+// module scope first. Of the module's shared variables, only those that the kernel can reach use space. `extern`
+// variables have no size; dynamic shared memory follows at the end, which is aligned for all of the module, as by
+// ptxas, whether the kernel names them or not.
 void Decoder::lay_out_variables() {
+  constexpr std::uint64_t kAlignment = 16;
   Checked shared = 0, local = 0;
+  std::uint64_t of_dynamic = kAlignment;
   const std::vector<bool> named = named_variables(module_, function_);
+  const auto is_dynamic = [](const ir::Variable& v) {
+    return v.space == isa::Space::shared && v.linkage == ir::Linkage::external;
+  };
   const auto place = [&](const ir::Variable& v) -> std::uint64_t {
     Checked& end = v.space == isa::Space::shared ? shared : local;
-    if (v.space == isa::Space::shared && v.linkage == ir::Linkage::external) return ~std::uint64_t{0};
+    if (is_dynamic(v)) return ~std::uint64_t{0};
     const Checked offset = end.aligned(v.alignment);
     end = offset + v.size;
     return offset.value_or(0);
@@ -133,14 +139,17 @@ void Decoder::lay_out_variables() {
   for (std::size_t i = 0; i < module_.variables.size(); ++i) {
     const ir::Variable& v = module_.variables[i];
     const bool is_local = v.space == isa::Space::local; // modules could have these before PTX 3.1
+    if (is_dynamic(v)) of_dynamic = std::max<std::uint64_t>(of_dynamic, v.alignment);
     shared_offsets_.push_back((v.space == isa::Space::shared || is_local) && named[i] ? place(v) : 0);
   }
   const bool has_frames = !function_.parts.empty();
-  for (const ir::Variable& v : function_.variables)
+  for (const ir::Variable& v : function_.variables) {
+    if (is_dynamic(v)) of_dynamic = std::max<std::uint64_t>(of_dynamic, v.alignment);
     local_offsets_.push_back(v.space == isa::Space::shared || (v.space == isa::Space::local && !has_frames) ? place(v)
                                                                                                             : 0);
-  shared = shared.aligned(16);
-  local = local.aligned(16); // frames, if any, begin there
+  }
+  shared = shared.aligned(of_dynamic);
+  local = local.aligned(kAlignment); // frames, if any, begin there
   admit(limits::kSharedBytes, shared);
   admit(limits::kLocalBytes, local);
   program_->shared_bytes = shared.saturated();

@@ -43,7 +43,8 @@ TensorField field_of(const isa::Spelling& s) {
                               {Word::w_element_stride, TensorField::element_stride},
                               {Word::w_elemtype, TensorField::elemtype},
                               {Word::w_interleave_layout, TensorField::interleave_layout},
-                              {Word::w_swizzle_mode, TensorField::swizzle_mode}};
+                              {Word::w_swizzle_mode, TensorField::swizzle_mode},
+                              {Word::w_swizzle_atomicity, TensorField::swizzle_atomicity}};
   for (const Named& n : kNames)
     if (s.has(n.word)) return n.field;
   return TensorField::fill_mode;

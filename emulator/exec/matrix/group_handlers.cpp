@@ -21,8 +21,11 @@ bool read(const Op* op, Warp* warp, std::uint32_t row_of, const char* name, bool
   const std::uint64_t descriptor = row<std::uint64_t>(warp, row_of)[0];
   for (std::uint32_t w = 0; w < kGroupWarps; ++w) {
     const auto* const all = row<std::uint64_t>(warp_of_group(warp, w), row_of);
-    for (int lane = 0; lane < kWarpSize; ++lane)
-      if (all[lane] != descriptor) return stop_at_descriptors(op, warp, name, descriptor, all[lane]), false;
+    std::uint64_t differing = 0; // without branches, so that the loop uses vectors
+    for (int lane = 0; lane < kWarpSize; ++lane) differing |= all[lane] ^ descriptor;
+    if (differing == 0) continue;
+    const auto* const other = std::find_if(all, all + kWarpSize, [&](std::uint64_t d) { return d != descriptor; });
+    return stop_at_descriptors(op, warp, name, descriptor, *other), false;
   }
   if (read_shared(SharedFactor(descriptor, transposed, *warp->cta), element, first, rows, k, tile)) return true;
   stop_at_descriptor(op, warp, name, descriptor);

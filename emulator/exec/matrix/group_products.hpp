@@ -33,10 +33,37 @@ constexpr Word32 kExponent = 0x7f800000u;
 // product if it is at least 2 * kLow; it may be too large up to kDoubtful, if the tile has smaller exponents.
 constexpr int kTop = 127, kLow = 64, kDoubtful = kTop + kLow;
 
+// (As a conversion of vectors, GCC 12 would go byte by byte.)
+inline void put_bytes(Integers x, std::uint8_t* bytes) {
+#if defined(__AVX512F__)
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), _mm512_maskz_cvtepi32_epi8(0xffff, reinterpret_cast<__m512i>(x)));
+#elif defined(__AVX2__)
+  const auto all = reinterpret_cast<Bytes>(x);
+  store(bytes, __builtin_shufflevector(all, all, 0, 4, 8, 12, 16, 20, 24, 28));
+#else
+  for (int i = 0; i < kWide; ++i) bytes[i] = static_cast<std::uint8_t>(x[i]);
+#endif
+}
+
 struct Exponents {
   int most = 0;
   bool doubtful = false, special = false;
 };
+inline Word32 largest(Words x) {
+#if defined(__AVX2__)
+  Words lane{};
+  for (int i = 0; i < kWide; ++i) lane[i] = static_cast<Word32>(i);
+  for (Word32 half = kWide / 2; half > 0; half /= 2) {
+    const Words other = __builtin_shuffle(x, (lane + half) & (kWide - 1));
+    x = other > x ? other : x;
+  }
+  return x[0];
+#else
+  Word32 most = 0;
+  for (int i = 0; i < kWide; ++i) most = std::max<Word32>(most, x[i]);
+  return most;
+#endif
+}
 // `count` is a multiple of 64.
 inline Exponents find_exponents(const float* values, int count, int smallest, std::uint8_t* codes) {
   Words mosts{}, leasts = Words{} + kInfinity; // of numbers other than 0
@@ -45,20 +72,15 @@ inline Exponents find_exponents(const float* values, int count, int smallest, st
     mosts = m > mosts ? m : mosts;
     leasts = nonzero < leasts ? nonzero : leasts;
   }
-  Word32 most = 0, least = kInfinity;
-  for (int i = 0; i < kWide; ++i) {
-    most = std::max<Word32>(most, mosts[i]);
-    least = std::min<Word32>(least, leasts[i]);
-  }
+  const Word32 most = largest(mosts), least = ~largest(~leasts);
   Exponents e;
   e.special = most >= kInfinity;
   e.most = std::max(static_cast<int>(most >> 23), smallest);
   e.doubtful = std::max(static_cast<int>(least >> 23), smallest) < e.most - (kTop - kLow);
-  for (int i = 0; i < count; ++i) {
-    const Word32 m = bits_of(values[i]) & 0x7fffffffu;
-    const int field = static_cast<int>(m >> 23), exponent = field > smallest ? field : smallest;
-    const int code = exponent - e.most + kTop, kept = code > kLow ? code : kLow;
-    codes[i] = static_cast<std::uint8_t>(m == 0 ? 0 : kept);
+  for (int i = 0; i < count; i += kWide) {
+    const auto m = reinterpret_cast<Integers>(load<Words>(values + i) & 0x7fffffffu), field = m >> 23;
+    const Integers code = (field > smallest ? field : Integers{} + smallest) - (e.most - kTop);
+    put_bytes((code > kLow ? code : Integers{} + kLow) & (m != 0), codes + i);
   }
   return e;
 }
@@ -83,6 +105,19 @@ inline void negate(float* values, int count) {
   for (int i = 0; i < count; ++i) values[i] = std::bit_cast<float>(bits_of(values[i]) ^ 0x80000000u);
 }
 
+// Eight elements, each four times. (GCC 12 has no good code for 16 of them without AVX-512.)
+inline void put_fours(const float* from, float* to) {
+#if defined(__AVX512F__)
+  using EightFloats = float __attribute__((vector_size(32)));
+  const auto v = load<EightFloats>(from);
+  store(to, __builtin_shufflevector(v, v, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3));
+  store(to + 16, __builtin_shufflevector(v, v, 4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7));
+#else
+  using FourFloats = float __attribute__((vector_size(16)));
+  for (int i = 0; i < kBlock; ++i) store(to + 4 * i, FourFloats{} + from[i]);
+#endif
+}
+
 /// Of a tile that has been filled.
 inline void prepare(FactorA& a, const MatrixProduct& p) {
   if (p.negate_a) negate(a.tile, kRowsOfWarp * p.k);
@@ -91,10 +126,7 @@ inline void prepare(FactorA& a, const MatrixProduct& p) {
   for (int half = 0; half < 2; ++half)
     for (int k = 0; k < p.k; ++k) {
       const int from = (half * p.k + k) * kBlock, to = k * kLanes + half * kLanes / 2;
-      for (int i = 0; i < kBlock; ++i) {
-        using FourFloats = float __attribute__((vector_size(16)));
-        store(a.rows + to + 4 * i, FourFloats{} + a.tile[from + i]);
-      }
+      put_fours(a.tile + from, a.rows + to);
       Word32 fours[kBlock];
       for (int i = 0; i < kBlock; ++i) fours[i] = codes[from + i] * 0x01010101u;
       std::memcpy(a.codes + to, fours, sizeof fours);
@@ -170,89 +202,111 @@ inline bool any_of(Integers x) {
 #endif
 }
 
-// The exponents of D's elements: the largest among products and accumulator, in the place of a single's.
-struct Scale {
-  Words peak;     ///< at least the smallest ordinary one
-  Integers tiny;  ///< the true one is smaller
-  Integers wrong; ///< not an ordinary element
-};
-template <int kept, bool halves> Scale scale_of(const std::uint8_t* peaks, int base, int doubtful, Floats c) {
-  constexpr int kLeast = 1 + kept;
+// The largest exponents among products and accumulator, in the place of a single's. In bits below that, an accumulator
+// has its fraction, so that only that of 0 without products is 0.
+template <bool halves> Words peak_of(const std::uint8_t* peaks, int base, Floats c) {
   const Integers sum = widened(peaks);
-  const Integers product = sum >= 2 * kLow;
-  const Integers of_product = ((sum + base) << 23) & product;
-  auto of_c = reinterpret_cast<Integers>(as_words(c) & kExponent);
+  const Integers exponent = (sum + base) << 23; // below 1 where it is smaller than that of any number
+  const Integers of_product = (exponent > 1 ? exponent : Integers{} + 1) & (sum >= 2 * kLow);
+  auto of_c = reinterpret_cast<Integers>(as_words(c) & 0x7fffffffu);
   if constexpr (halves) { // subnormal ones have the exponent of the least normal number
     const Integers smallest = Integers{} + ((kBias - 14) << 23);
     of_c = (of_c > smallest ? of_c : smallest) & (of_c != 0);
   }
-  const Integers peak = of_product > of_c ? of_product : of_c, least = Integers{} + (kLeast << 23);
-  const Integers tiny = peak < least;
-  const Integers wrong = (product & (tiny | (sum <= doubtful))) | (of_c > (kMost << 23));
-  return {reinterpret_cast<Words>(tiny ? least : peak), tiny, wrong};
+  return reinterpret_cast<Words>(of_product > of_c ? of_product : of_c);
+}
+
+// Whether the exponents of some products are not certain: products of elements that are below kLow.
+inline bool has_doubtful(const std::uint8_t (*peaks)[kLanes]) {
+  for (int odd = 0; odd < 2; ++odd)
+    for (int v = 0; v < kVectors; ++v) {
+      const Integers sum = widened(peaks[odd] + v * kWide);
+      if (any_of((sum >= 2 * kLow) & (sum <= kDoubtful))) return true;
+    }
+  return false;
 }
 
 constexpr int kExact = 16; ///< products whose sum fits into 32 bits
 
-// Moves a sum to an earlier one. Returns ~0 where that exceeds 32 bits.
-inline Integers set_aside(Integers& sum, Integers& earlier) {
-  const Integers total = sum + earlier, wrong = ((sum ^ total) & (earlier ^ total)) >> 31;
-  earlier = total;
-  sum = Integers{};
-  return wrong;
+using BlockOfFloats = Floats[2][kVectors];
+using BlockOfIntegers = Integers[2][kVectors];
+
+// Sums of at least one product. (The first one initializes the sums, because GCC would clear them in memory.)
+inline __attribute__((always_inline)) void sum_products(const float* rows, const float* columns, int count,
+                                                        const BlockOfFloats& scale, BlockOfIntegers& sum) {
+  const auto product = [&](const float* a, const float* b, int odd, int v) __attribute__((always_inline)) {
+    return __builtin_convertvector(load<Floats>(a + v * kWide) * four_columns(b + 4 * odd) * scale[odd][v], Integers);
+  };
+  for (int v = 0; v < kVectors; ++v)
+    for (int odd = 0; odd < 2; ++odd) sum[odd][v] = product(rows, columns, odd, v);
+  for (int i = 1; i < count; ++i) {
+    rows += kLanes, columns += kBlock;
+    for (int v = 0; v < kVectors; ++v)
+      for (int odd = 0; odd < 2; ++odd) sum[odd][v] += product(rows, columns, odd, v);
+  }
 }
 
-// 16 rows and eight columns. False: some elements are not ordinary.
-template <int kept, bool halves>
+// Adds. Returns what is negative where the sum exceeds 32 bits.
+inline Integers add_to(Integers& sum, Integers more) {
+  const Integers before = sum;
+  sum += more;
+  return (before ^ sum) & (more ^ sum);
+}
+
+// 16 rows and eight columns. False: some elements are not ordinary. `several`: the products are added in several steps,
+// because the sum of all may exceed 32 bits.
+template <int kept, bool halves, bool several>
 bool add_block(const FactorA& a, const FactorB& b, int block, int k, const Sums& c, float (*d)[kLanes]) {
+  constexpr Word32 kLeast = Word32{1 + kept} << 23; // smaller ones would make subnormal results
   const Exponents &of_a = a.exponents, &of_b = b.exponents[block];
   if (of_a.special || of_b.special || of_a.most + of_b.most - kBias > kMost) return false;
   alignas(64) std::uint8_t peaks[2][kLanes];
   find_peaks(k, a.codes, b.codes + block * k * kBlock, peaks);
-  const int base = of_a.most + of_b.most - 2 * kTop - kBias, doubtful = of_a.doubtful || of_b.doubtful ? kDoubtful : 0;
+  if ((of_a.doubtful || of_b.doubtful) && has_doubtful(peaks)) return false;
+  const int base = of_a.most + of_b.most - 2 * kTop - kBias;
   const auto c_of = [&](int odd, int v) {
     return load<Floats>(c.at[odd][v * kWide / kWarpSize] + v * kWide % kWarpSize);
   };
-  Floats scale[2][kVectors];
-  Integers wrong{}, sum[2][kVectors]{}, earlier[2][kVectors]{};
+  BlockOfFloats scale;
+  Words most{}, least = ~Words{}; // of those that are not 0, less 1
   for (int odd = 0; odd < 2; ++odd)
     for (int v = 0; v < kVectors; ++v) {
-      const Scale s = scale_of<kept, halves>(peaks[odd] + v * kWide, base, doubtful, c_of(odd, v));
-      scale[odd][v] = as_floats((Words{} + (Word32{2 * kBias + kept} << 23)) - s.peak);
-      wrong |= s.wrong;
+      const Words peak = peak_of<halves>(peaks[odd] + v * kWide, base, c_of(odd, v)), below = peak - 1,
+                  exponent = peak & kExponent;
+      most = peak > most ? peak : most;
+      least = below < least ? below : least;
+      scale[odd][v] =
+          as_floats((Words{} + (Word32{2 * kBias + kept} << 23)) - (exponent > kLeast ? exponent : Words{} + kLeast));
     }
-  const float* rows = a.rows;
-  const float* columns = b.tile + block * k * kBlock;
-  for (int i = 0; i < k; ++i, rows += kLanes, columns += kBlock) {
-    if (kept == kKept && i != 0 && i % kExact == 0)
-      for (int odd = 0; odd < 2; ++odd)
-        for (int v = 0; v < kVectors; ++v) wrong |= set_aside(sum[odd][v], earlier[odd][v]);
-    const Floats even = four_columns(columns), odd = four_columns(columns + 4);
-    for (int v = 0; v < kVectors; ++v) {
-      const auto x = load<Floats>(rows + v * kWide);
-      sum[0][v] += __builtin_convertvector(x * even * scale[0][v], Integers);
-      sum[1][v] += __builtin_convertvector(x * odd * scale[1][v], Integers);
-    }
+  if (any_of(reinterpret_cast<Integers>(most >= (Word32{kMost + 1} << 23)) |
+             reinterpret_cast<Integers>(least < kLeast - 1)))
+    return false;
+
+  const float *rows = a.rows, *columns = b.tile + block * k * kBlock;
+  BlockOfIntegers sum;
+  Integers exceeds{};
+  sum_products(rows, columns, several ? kExact : k, scale, sum);
+  for (int i = kExact; several && i < k; i += kExact) {
+    BlockOfIntegers more;
+    sum_products(rows + i * kLanes, columns + i * kBlock, std::min(k - i, kExact), scale, more);
+    for (int odd = 0; odd < 2; ++odd)
+      for (int v = 0; v < kVectors; ++v) exceeds |= add_to(sum[odd][v], more[odd][v]);
   }
   for (int odd = 0; odd < 2; ++odd)
     for (int v = 0; v < kVectors; ++v) {
-      const Floats of_c = c_of(odd, v);
-      const Scale s = scale_of<kept, halves>(peaks[odd] + v * kWide, base, doubtful, of_c);
-      Integers more = __builtin_convertvector(of_c * scale[odd][v], Integers);
-      if constexpr (kept == kKept) wrong |= set_aside(earlier[odd][v], more);
-      const Integers total = sum[odd][v] + more;
-      if constexpr (kept == kKept) wrong |= ((sum[odd][v] ^ total) & (more ^ total)) >> 31;
+      Integers total = sum[odd][v];
+      exceeds |= add_to(total, __builtin_convertvector(c_of(odd, v) * scale[odd][v], Integers));
       Floats cut = __builtin_convertvector(total, Floats);
       if constexpr (halves) { // to odd
         const Integers inexact = __builtin_convertvector(cut, Integers) != total;
         cut = as_floats(as_words(cut) | reinterpret_cast<Words>(inexact & 1));
       }
-      const Floats value = cut * as_floats(s.peak - (Word32{kept} << 23));
-      Words result = s.tiny ? as_words(of_c) : as_words(value); // tiny: all products are 0
+      // Never -0, because 0 as an integer has no sign.
+      Words result = as_words(cut * as_floats((Words{} + (Word32{2 * kBias} << 23)) - as_words(scale[odd][v])));
       if constexpr (kept == kKeptOfBytes && !halves) result &= ~kLostOfBytes;
-      store(d[odd] + v * kWide, as_floats(result) + 0.0f); // not -0
+      store(d[odd] + v * kWide, as_floats(result));
     }
-  return !any_of(wrong);
+  return !any_of(exceeds < 0);
 }
 
 // ---- any numbers
@@ -291,7 +345,8 @@ void add_products(const MatrixProduct& p, Blocks blocks, bool accumulate, const 
     const RoundingScope<Truncating> scope;
     for (int block = blocks.first; block < blocks.end; ++block) {
       d.read(block, c);
-      left[block] = !add_block<kept, halves>(a, b, block, p.k, c, values);
+      left[block] = !(kept == kKept && p.k > kExact ? add_block<kept, halves, true>(a, b, block, p.k, c, values)
+                                                    : add_block<kept, halves, false>(a, b, block, p.k, c, values));
       any = any || left[block];
       if (!left[block]) d.write(block, values);
     }

@@ -52,19 +52,47 @@ public:
   /// 16 bytes; nullptr: they are not in the block's shared memory. Not transposed: of a row, from byte 16 `along` on.
   /// Transposed: of k = `along`, from `row` on, a multiple of 8.
   [[nodiscard]] const std::byte* unit(unsigned row, unsigned along) const {
-    std::uint64_t at = start_;
-    if (transposed_ && span_ == 0)
-      at += row / 8 * stride_ + along % 8 * kUnit + along / 8 * leading_;
-    else if (transposed_)
-      at += row % (span_ / 2) * 2 + row / (span_ / 2) * leading_ + along % 8 * span_ + along / 8 * stride_;
-    else
-      at += row % 8 * (span_ == 0 ? kUnit : span_) + row / 8 * stride_ + along * (span_ == 0 ? leading_ : kUnit);
-    if (span_ != 0) at ^= ((at >> 3) - base_offset_) & (span_ - kUnit);
+    const unsigned i = (transposed_ ? along : row) % kBlock;
+    const std::uint64_t at =
+        moved(first_of_eight(row - (transposed_ ? 0 : i), transposed_ ? along / kBlock : along) + i * pitch());
     return at <= bytes_ && bytes_ - at >= kUnit ? shared_ + at : nullptr;
+  }
+  /// Those of eight rows from `row` on, or of k from 8 `along` on if transposed. Returns false if some are not in the
+  /// block's shared memory. `narrow`: they are read next 16 bytes at a time; a wider load would wait for narrow stores.
+  bool read_eight(unsigned row, unsigned along, bool narrow, std::byte* to) const {
+    if (bytes_ < kUnit) return false;
+    const std::uint64_t first = first_of_eight(row, along), last = bytes_ - kUnit;
+    bool inside = true;
+    const auto next = [&](unsigned i) {
+      const std::uint64_t at = moved(first + i * pitch());
+      inside = inside && at <= last;
+      return load<Four>(shared_ + std::min(at, last));
+    };
+    const auto two = [&](unsigned i) __attribute__((always_inline)) {
+      return __builtin_shufflevector(next(i), next(i + 1), 0, 1, 2, 3, 4, 5, 6, 7);
+    };
+    if (narrow)
+      for (unsigned i = 0; i < kBlock; ++i) store(to + i * kUnit, next(i));
+    else
+      for (unsigned i = 0; i < kBlock; i += 4)
+        store(to + i * kUnit,
+              __builtin_shufflevector(two(i), two(i + 2), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    return inside;
   }
   [[nodiscard]] bool transposed() const { return transposed_; }
 
 private:
+  // Where the first of eight consecutive units is, before swizzling; the others follow at the pitch.
+  [[nodiscard]] std::uint64_t first_of_eight(unsigned row, unsigned along) const {
+    if (!transposed_) return start_ + row / kBlock * stride_ + along * (span_ == 0 ? leading_ : kUnit);
+    if (span_ == 0) return start_ + row / kBlock * stride_ + along * leading_;
+    return start_ + row % (span_ / 2) * 2 + row / (span_ / 2) * leading_ + along * stride_;
+  }
+  [[nodiscard]] std::uint64_t pitch() const { return span_ == 0 ? kUnit : span_; }
+  [[nodiscard]] std::uint64_t moved(std::uint64_t at) const {
+    return span_ == 0 ? at : at ^ (((at >> 3) - base_offset_) & (span_ - kUnit));
+  }
+
   const std::byte* shared_;
   std::uint64_t bytes_, start_, leading_, stride_, base_offset_, span_;
   bool transposed_;
@@ -81,16 +109,11 @@ inline void put_units(MatrixElement element, const void* units, float* to) {
 /// `rows` rows from `first` on, of `k` elements each. Returns false if some are not in shared memory.
 inline bool read_shared(const SharedFactor& factor, MatrixElement element, int first, int rows, int k, float* tile) {
   alignas(64) std::byte units[kBlock * kUnit];
-  const int along = factor.transposed() ? k / kBlock : k * bits(element) / 128, step = factor.transposed() ? 8 : 1;
-  const int elements = k / along;
+  const int along = factor.transposed() ? k / kBlock : k * bits(element) / 128, elements = k / along;
   for (int row = 0; row < rows; row += kBlock)
     for (int u = 0; u < along; ++u) {
-      for (int i = 0; i < kBlock; ++i) {
-        const int of_row = factor.transposed() ? row : row + i, at = factor.transposed() ? u * step + i : u;
-        const std::byte* const from = factor.unit(static_cast<unsigned>(first + of_row), static_cast<unsigned>(at));
-        if (from == nullptr) return false;
-        std::memcpy(units + i * kUnit, from, kUnit);
-      }
+      const bool narrow = element == MatrixElement::f16; // widen_halves()
+      if (!factor.read_eight(static_cast<unsigned>(first + row), static_cast<unsigned>(u), narrow, units)) return false;
       float* const to = tile + (row * k + u * elements * kBlock);
       if (factor.transposed())
         widen_register(element, units, to);

@@ -131,7 +131,7 @@ struct Program {
   std::vector<CountedBlock> blocks;
   std::vector<std::uint32_t> guarded;       ///< instruction of each guard counter
   std::vector<std::uint32_t> branches;      ///< instruction of each watched branch
-  std::uint64_t shared_bytes = 0;           ///< static; dynamic shared memory begins at the next multiple of 16
+  std::uint64_t shared_bytes = 0;           ///< static; dynamic shared memory begins at its end, which is aligned
   std::uint64_t local_bytes = 0;            ///< per thread
   std::vector<std::uint32_t> param_offsets; ///< of each parameter in the parameter buffer
   std::uint32_t param_bytes = 0;

@@ -39,6 +39,7 @@ struct Place {
   std::size_t word;
   int bit;
 };
+constexpr Place kAtom{1, 21}; ///< of the swizzle: no driver for sm_100 was asked where it is
 Place stride_low(int d) { return {static_cast<std::size_t>(1 + (d + 1) / 2), d % 2 == 0 ? 32 : 0}; }
 Place stride_high(int d) { return {3, 32 + 4 * d}; }
 Place size_of(int d) { return {static_cast<std::size_t>(4 + d / 2), d % 2 == 0 ? 0 : 32}; }
@@ -73,7 +74,7 @@ TensorMap::Words TensorMap::encoded() const {
   f.put(1, 15, fill_nan ? 1 : 0, 1);
   f.put(1, 16, is_tf32(static_cast<int>(type)) ? 1 : 0, 1);
   f.put(1, 17, static_cast<std::uint64_t>(promotion), 2);
-  f.put(1, 21, static_cast<std::uint64_t>(atom), 2); // no driver for sm_100 was asked where it is
+  f.put(kAtom.word, kAtom.bit, static_cast<std::uint64_t>(atom), 2);
   for (int d = 0; d < kMostDimensions; ++d) {
     const auto i = static_cast<std::size_t>(d);
     if (d + 1 < kMostDimensions) put_stride(f, d, strides[i]);
@@ -106,7 +107,7 @@ TensorMap TensorMap::decoded(const Words& words) {
   m.swizzle = static_cast<int>(f.get(1, 13, 2));
   m.fill_nan = f.get(1, 15, 1) != 0;
   m.promotion = static_cast<int>(f.get(1, 17, 2));
-  m.atom = static_cast<int>(f.get(1, 21, 2));
+  m.atom = static_cast<int>(f.get(kAtom.word, kAtom.bit, 2));
   for (int d = 0; d < kMostDimensions; ++d) {
     const auto i = static_cast<std::size_t>(d);
     if (d + 1 < kMostDimensions)
@@ -125,12 +126,11 @@ TensorMap TensorMap::decoded(const Words& words) {
   return m;
 }
 
-bool TensorMap::is_valid(const Words& words) {
-  const TensorMap m = decoded(words);
+bool TensorMap::made(const Words& words) const {
   constexpr int kLastInterleave = 2;
   constexpr int kSwizzle128 = 3;
-  return m.rank <= kMostDimensions && m.interleave <= kLastInterleave && (m.atom == 0 || m.swizzle == kSwizzle128) &&
-         m.encoded() == words;
+  return rank <= kMostDimensions && interleave <= kLastInterleave && (atom == 0 || swizzle == kSwizzle128) &&
+         encoded() == words;
 }
 
 bool replace(TensorMap::Words& words, TensorField field, unsigned index, std::uint64_t value) {
@@ -164,6 +164,7 @@ bool replace(TensorMap::Words& words, TensorField field, unsigned index, std::ui
   case TensorField::elemtype: fits = type(); break;
   case TensorField::interleave_layout: fits = below(3) && put({1, 11}, value, 2); break;
   case TensorField::swizzle_mode: fits = below(4) && put({1, 13}, value, 2); break;
+  case TensorField::swizzle_atomicity: fits = below(4) && put(kAtom, value, 2); break;
   case TensorField::fill_mode: fits = below(2) && put({1, 15}, value, 1); break;
   }
   if (!fits) return false;

@@ -77,7 +77,9 @@ struct TensorMap {
   [[nodiscard]] Words encoded() const;
   static TensorMap decoded(const Words& words);
   /// Whether a driver can have made these words.
-  static bool is_valid(const Words& words);
+  static bool is_valid(const Words& words) { return decoded(words).made(words); }
+  /// The same, if the map was decoded from them.
+  [[nodiscard]] bool made(const Words& words) const;
 };
 
 /// Fields of tensormap.replace.
@@ -91,6 +93,7 @@ enum class TensorField : std::uint8_t {
   elemtype,
   interleave_layout,
   swizzle_mode,
+  swizzle_atomicity,
   fill_mode
 };
 /// Returns false if the map cannot have such a value; `index`: of the fields of each dimension.
