@@ -19,6 +19,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -62,6 +63,11 @@ std::string directory() {
   return std::string(self.substr(0, self.rfind('/') + 1));
 }
 
+bool is_same_file(const std::string& one, const std::string& other) {
+  struct stat a = {}, b = {};
+  return stat(one.c_str(), &a) == 0 && stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 /// What the first bytes of a function become.
 struct Change {
   std::uint64_t address;
@@ -87,7 +93,8 @@ void substitute_runtime(const Loaded& object, const Symbols& symbols) {
   const auto give_up = [&](const std::string& why) { complain(object, why + kAdvice); };
   const char* const name = library_for(functions);
   if (name == nullptr) return give_up("whose version is older than 11 and cannot be replaced");
-  auto& runtime = *new Runtime{directory() + name}; // never destroyed: the functions jump through it
+  if (is_same_file(object.path, directory() + name)) return; // ours, by another path
+  auto& runtime = *new Runtime{directory() + name};          // never destroyed: the functions jump through it
   const Symbols ours(runtime.path.c_str());
   const std::vector<Symbols::Function> served = ours.begin_with("cuda", "__cuda");
   if (served.empty()) return give_up("but its replacement, " + runtime.path + ", cannot be read");

@@ -202,6 +202,15 @@ TEST(Exec, ReplacesTheRuntimeOfLibrariesThatAreLoadedLater) {
   EXPECT_EQ(o.err, "");
 }
 
+TEST(Exec, DoesNotReplaceItsOwnRuntime) {
+  const std::string link = ::testing::TempDir() + "own_runtime_by_another_path";
+  std::filesystem::remove(link);
+  std::filesystem::create_directory_symlink(WARPLENS_CUDA_DIRECTORY, link);
+  const Output o = run_program({"exec", "--", WARPLENS_LOADS_PLUGIN, link + "/libcudart.so.13", "cudaGetDeviceCount"});
+  EXPECT_EQ(o.out, "loaded\n0\nloaded\n0\n");
+  EXPECT_EQ(o.err, "");
+}
+
 TEST(Exec, SaysThatALibraryIsStrippedWhenItIsLoaded) {
   const Output o = run_program({"exec", "--", WARPLENS_LOADS_PLUGIN, WARPLENS_STRIPPED_PLUGIN});
   EXPECT_EQ(o.status, 1);
