@@ -261,7 +261,7 @@ namespace {
 template <bool checked> inline const Op* run_op(const Op* op, Warp& warp) {
   if constexpr (checked)
     if (warp.followed) [[unlikely]]
-      for (const auto& checker : warp.worker->checkers) checker->before(warp, *op);
+      for (const auto& checker : warp.worker->checkers) checker->next_op(warp, *op);
   return op->run(op, &warp);
 }
 

@@ -13,11 +13,11 @@
 
 namespace warplens::exec {
 
-using Kind = ToolFinding::Kind;
-
 bool checks_sync(const Warp* warp) { return warp->worker->launch.tools.synccheck; }
 
 namespace {
+
+using Kind = ToolFinding::Kind;
 
 isa::Family family_of(const Warp& warp, std::uint32_t instruction) {
   const Program& program = warp.cta->program;

@@ -22,7 +22,7 @@ public:
   void access(const WarpAccess& access) override;
   void step(const WarpStep& step) override;
   void registers(const WarpStep& step) override;
-  void before(const Warp& warp, const Op& op) override;
+  void next_op(const Warp& warp, const Op& op) override;
   void entered(const Warp& warp, std::uint32_t part, Mask lanes, const std::uint32_t* frames) override;
   void fresh(const Warp& warp, int lane, isa::Space space, std::uint64_t address, std::uint64_t bytes) override;
   void written(const Warp& warp, int lane, isa::Space space, std::uint64_t address, std::uint64_t bytes) override;

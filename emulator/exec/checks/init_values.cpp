@@ -66,7 +66,7 @@ void InitChecker::follow_lane(const WarpAccess& a, const Site& site, int lane, u
   }
 }
 
-void InitChecker::before(const Warp& warp, const Op& op) {
+void InitChecker::next_op(const Warp& warp, const Op& op) {
   if (static_cast<std::size_t>(&op - program_.ops.data()) != program_.first_op[op.instruction]) return;
   init::WarpShadow& shadow = block(warp.cta->number).warps[warp.index];
   if ((values().registers_of(op.instruction) & shadow.undefined_bits) == 0) return;

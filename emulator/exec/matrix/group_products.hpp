@@ -50,19 +50,15 @@ struct Exponents {
   bool doubtful = false, special = false;
 };
 inline Word32 largest(Words x) {
-#if defined(__AVX2__)
-  Words lane{};
-  for (int i = 0; i < kWide; ++i) lane[i] = static_cast<Word32>(i);
-  for (Word32 half = kWide / 2; half > 0; half /= 2) {
-    const Words other = __builtin_shuffle(x, (lane + half) & (kWide - 1));
-    x = other > x ? other : x;
+  using FourWords = Word32 __attribute__((vector_size(16)));
+  Word32 all[kWide];
+  store(all, x);
+  auto four = load<FourWords>(all);
+  for (int i = 4; i < kWide; i += 4) {
+    const auto other = load<FourWords>(all + i);
+    four = other > four ? other : four;
   }
-  return x[0];
-#else
-  Word32 most = 0;
-  for (int i = 0; i < kWide; ++i) most = std::max<Word32>(most, x[i]);
-  return most;
-#endif
+  return std::max(std::max<Word32>(four[0], four[1]), std::max<Word32>(four[2], four[3]));
 }
 // `count` is a multiple of 64.
 inline Exponents find_exponents(const float* values, int count, int smallest, std::uint8_t* codes) {

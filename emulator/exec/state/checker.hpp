@@ -62,7 +62,7 @@ public:
   /// An instruction that is in ir::Unwritten::uses or ir::GroupRegisters::uses, before it runs. The mask may be 0.
   virtual void registers(const WarpStep&) {}
   /// An op of a warp with Warp::followed, before it runs.
-  virtual void before(const Warp&, const Op&) {}
+  virtual void next_op(const Warp&, const Op&) {}
   /// Lanes have called a part of the program; `frames`: where their frames begin in local memory, by lane.
   virtual void entered(const Warp&, std::uint32_t /*part*/, Mask, const std::uint32_t* /*frames*/) {}
   /// A lane has got memory whose contents are undefined: on its stack, on the device's heap.

@@ -71,7 +71,7 @@ struct alignas(64) Warp {
   WarpState state = WarpState::ready;
   std::uint8_t barrier = 0;      ///< which one it waits at
   bool told_each = false;        ///< report each event to the watcher: Shard::begin_cta()
-  mutable bool followed = false; ///< tell the checkers of each op: Checker::before(); they set and clear it
+  mutable bool followed = false; ///< tell the checkers of each op: Checker::next_op(); they set and clear it
   std::uint32_t index = 0;       ///< in the CTA
   Paths* paths = nullptr;        ///< the other lanes, if it has diverged
   std::uint64_t steps = 0;       ///< executed in earlier turns: what %clock counts
