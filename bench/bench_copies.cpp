@@ -77,9 +77,9 @@ void measure(benchmark::State& state, const std::string& text, const CUtensorMap
   cuModuleUnload(module);
 }
 
-// Boxes of `rows` rows of halves.
-CUtensorMap halves(unsigned swizzle, unsigned rows, unsigned columns) {
-  const cuuint64_t sizes[] = {1024, 512}, strides[] = {2048};
+// Boxes of `rows` rows of halves, of a tensor whose rows are `pitch` bytes apart.
+CUtensorMap halves(unsigned swizzle, unsigned rows, unsigned columns, unsigned pitch = 2048) {
+  const cuuint64_t sizes[] = {pitch / 2, 512}, strides[] = {pitch};
   const cuuint32_t box[] = {columns, rows}, steps[] = {1, 1};
   CUtensorMap map{};
   cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, reinterpret_cast<void*>(memory()), sizes, strides,
@@ -88,22 +88,22 @@ CUtensorMap halves(unsigned swizzle, unsigned rows, unsigned columns) {
   return map;
 }
 
-// Arguments: swizzle (0: none, 1 to 3: of 32, 64, 128 bytes), rows and columns of the box.
+// Arguments: swizzle (0: none, 1 to 3: of 32, 64, 128 bytes), rows and columns of the box, pitch of the tensor.
 void load_box(benchmark::State& state) {
   const auto swizzle = static_cast<unsigned>(state.range(0)), rows = static_cast<unsigned>(state.range(1)),
-             columns = static_cast<unsigned>(state.range(2));
+             columns = static_cast<unsigned>(state.range(2)), pitch = static_cast<unsigned>(state.range(3));
   const int bytes = static_cast<int>(2 * rows * columns);
   measure(state,
           load("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%s], "
                "[%map, {0, 0}], [%b];\n",
                bytes),
-          halves(swizzle, rows, columns), bytes);
+          halves(swizzle, rows, columns, pitch), bytes);
 }
 BENCHMARK(load_box)
-    ->ArgsProduct({{0, 3}, {64, 128, 256}, {64}})
-    ->Args({1, 128, 16})
-    ->Args({2, 128, 32})
-    ->Args({0, 64, 256})
+    ->ArgsProduct({{0, 3}, {64, 128, 256}, {64}, {2048}})
+    ->ArgsProduct({{1}, {128, 256}, {16}, {32, 2048, 2080}})
+    ->Args({2, 128, 32, 2048})
+    ->Args({0, 64, 256, 2048})
     ->MeasureProcessCPUTime();
 
 void store_box(benchmark::State& state) {

@@ -176,15 +176,15 @@ bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint6
            Reached& reached) {
   const MemorySite& site = *op->site;
   const Located where = locate(warp, site, address);
+  const bool aligned = where.offset % alignment == 0;
+  reached = {aligned ? host_address(warp, site, where, lane, bytes) : nullptr, where.space, where.offset};
+  if (aligned && (bytes == 0 || reached.bytes != nullptr)) return true;
   Trap trap = access_of(warp, site, where, lane, bytes);
-  if (where.offset % alignment != 0) {
+  if (!aligned) {
     trap.kind = Trap::Kind::misaligned;
     trap.lane_bytes = warp->worker->launch.tools.memcheck ? trap.lane_bytes : alignment;
-    reached = {nullptr, where.space, where.offset};
-    return drops(warp, trap) || stop_with(warp, std::move(trap)) != nullptr;
   }
-  reached = {host_address(warp, site, where, lane, bytes), where.space, where.offset};
-  return bytes == 0 || reached.bytes != nullptr || drops(warp, trap) || stop_with(warp, std::move(trap)) != nullptr;
+  return drops(warp, trap) || stop_with(warp, std::move(trap)) != nullptr;
 }
 
 void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes) {

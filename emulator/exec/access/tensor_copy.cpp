@@ -6,9 +6,10 @@
 #include "emulator/exec/access/async_copy.hpp"
 #include "emulator/exec/access/atomics.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
+#include "emulator/exec/access/tensor_rows.hpp"
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/control.hpp"
-#include "emulator/exec/state/tensor_map.hpp"
+#include "emulator/exec/state/tensor_box.hpp"
 
 #include <fmt/format.h>
 
@@ -74,35 +75,6 @@ void pack_six_bits(std::byte* to, const std::byte* from) {
   std::memcpy(to, &packed, 12);
 }
 
-// What a map makes of a box: elements, and how its rows lie in shared memory.
-struct Box {
-  std::array<std::int64_t, 5> counts{};
-  std::int64_t bits = 0; ///< of an element, or of a slice of channels
-  std::int64_t span = 0; ///< of the swizzle
-  std::int64_t row = 0;  ///< bytes of a row in global memory
-  std::int64_t pitch = 0, rows = 0;
-
-  Box(const TensorMap& map, const TensorSite& site)
-      : bits(map.interleave == 0 ? map.element_bits() : 8 * kUnit * map.interleave) {
-    const auto rank = static_cast<std::size_t>(map.rank);
-    for (std::size_t d = 0; d < counts.size(); ++d) {
-      const std::uint32_t step = d == 0 ? 1 : map.steps[d];
-      counts[d] = d < rank ? (map.box[d] + step - 1) / step : 1;
-    }
-    // One slice of channels, whatever the box says.
-    if (map.interleave != 0 && !map.pixels) counts[rank - 2] = 1;
-    span = map.swizzle == 0 ? 0 : kUnit << map.swizzle;
-    row = bytes_of(counts[0]);
-    pitch = std::max(row / map.packed_unit() * kUnit + row % map.packed_unit(), span);
-    rows = map.pixels ? map.pixel_count : 1;
-    for (std::size_t d = 1; !map.pixels && d < counts.size(); ++d) rows *= counts[d];
-    if (site.four_rows) rows = 4;
-  }
-  [[nodiscard]] std::int64_t bytes_of(std::int64_t elements) const { return elements * bits / 8; }
-  /// That the mbarrier is told of.
-  [[nodiscard]] std::uint32_t bytes() const { return static_cast<std::uint32_t>(rows * row); }
-};
-
 // A copy by one lane.
 class TensorCopy {
 public:
@@ -118,7 +90,7 @@ public:
     if (site_.action == Action::prefetch) return true;
     const std::uint64_t address = address_in(op_ + 2, warp_, lane_);
     Reached to;
-    if (!reach(op_ + 2, warp_, lane_, address, static_cast<std::uint64_t>(box_->rows * box_->pitch), kSharedAlignment,
+    if (!reach(op_ + 2, warp_, lane_, address, static_cast<std::uint64_t>(box().rows * box().pitch), kSharedAlignment,
                to))
       return false;
     if (to.bytes == nullptr) return true; // dropped
@@ -130,6 +102,8 @@ public:
   }
 
 private:
+  [[nodiscard]] const TensorMap& map() const { return decoded_->map; }
+  [[nodiscard]] const TensorBox& box() const { return decoded_->boxes[site_.four_rows ? 1 : 0]; }
   [[nodiscard]] bool loads() const { return site_.action == Action::load; }
   [[nodiscard]] std::size_t coordinates() const { return site_.four_rows ? start_.size() : site_.dimensions; }
   bool stop(Trap::Kind kind, std::string why) {
@@ -144,24 +118,24 @@ private:
     if (!reach(op_, warp_, lane_, address_in(op_, warp_, lane_), TensorMap::kBytes, kAlignment, at)) return false;
     TensorMap::Words words{};
     if (at.bytes != nullptr) std::memcpy(words.data(), at.bytes, sizeof words);
-    map_ = TensorMap::decoded(words);
-    if (!map_.made(words)) return illegal("there is no tensor map at its address");
-    box_.emplace(map_, site_);
-    if (map_.rank != site_.dimensions)
+    decoded_ = &warp_->worker->maps.find(words);
+    if (!decoded_->made) return illegal("there is no tensor map at its address");
+    const TensorMap& map = decoded_->map;
+    if (map.rank != site_.dimensions)
       return illegal(
-          fmt::format("the tensor map has {} dimensions, but the instruction {}", map_.rank, site_.dimensions));
-    if (map_.pixels != site_.pixels)
-      return illegal(map_.pixels ? "the tensor map is one of im2col" : "the tensor map is not one of im2col");
-    if (site_.four_rows && (map_.box[1] != 1 || map_.interleave != 0))
+          fmt::format("the tensor map has {} dimensions, but the instruction {}", map.rank, site_.dimensions));
+    if (map.pixels != site_.pixels)
+      return illegal(map.pixels ? "the tensor map is one of im2col" : "the tensor map is not one of im2col");
+    if (site_.four_rows && (map.box[1] != 1 || map.interleave != 0))
       return illegal(
           fmt::format("four rows need a tensor map with a box of one row and without interleave, but its box "
                       "has {} rows and its interleave is {} bytes",
-                      map_.box[1], 16 * map_.interleave));
+                      map.box[1], 16 * map.interleave));
     return true;
   }
 
   [[nodiscard]] std::int64_t last_of_box(std::size_t d) const {
-    return static_cast<std::int64_t>(map_.sizes[d + 1]) - 1 + map_.upper[d];
+    return static_cast<std::int64_t>(map().sizes[d + 1]) - 1 + map().upper[d];
   }
 
   // Restrictions on elements of 4 and 6 bits (9.7.9.27.1.1, and the swizzles of cuda.h).
@@ -169,46 +143,43 @@ private:
     constexpr int kAtom64 = 3, kNoLoads = 12;
     if (loads() && warp_->cta->program.module->sm / 10 == kNoLoads)
       return illegal("there are no loads of elements of 4 and 6 bits on this device");
-    if (!map_.is_padded()) return true;
-    if (map_.box[0] != TensorMap::kPaddedBox || map_.interleave != 0)
+    if (!map().is_padded()) return true;
+    if (map().box[0] != TensorMap::kPaddedBox || map().interleave != 0)
       return illegal("elements with padding need boxes with rows of 128 elements, without interleave");
     if (start_[0] % std::int64_t{TensorMap::kPaddedBox} != 0)
       return illegal(fmt::format("its innermost coordinate, {}, is not a multiple of 128", start_[0]));
-    if (site_.action == Action::store && map_.type == Element::b4x16_p64)
+    if (site_.action == Action::store && map().type == Element::b4x16_p64)
       return illegal("there are no stores of elements of 4 bits with padding");
-    if (loads() && map_.atom == kAtom64) return illegal("only stores have this swizzle of elements with padding");
+    if (loads() && map().atom == kAtom64) return illegal("only stores have this swizzle of elements with padding");
     return true;
   }
 
   bool is_legal() {
-    if (map_.has_narrow_elements() && !has_narrow_copy()) return false;
-    if (map_.interleave == 0 && start_[0] * box_->bits % (8 * kUnit) != 0)
+    if (map().has_narrow_elements() && !has_narrow_copy()) return false;
+    if (map().interleave == 0 && start_[0] * box().bits % (8 * kUnit) != 0)
       return illegal(fmt::format("its innermost coordinate, {}, is not at a multiple of 16 bytes", start_[0]));
     const bool writes = site_.action == Action::store || site_.action == Action::reduce;
     for (std::size_t d = 0; writes && d < coordinates(); ++d)
       if (start_[d] < 0) return illegal(fmt::format("it writes from a negative coordinate, {}, on", start_[d]));
-    for (std::size_t d = 0; map_.pixels && d + 2 < site_.dimensions; ++d) {
-      if (start_[d + 1] < map_.lower[d] || start_[d + 1] > last_of_box(d))
+    for (std::size_t d = 0; map().pixels && d + 2 < site_.dimensions; ++d) {
+      if (start_[d + 1] < map().lower[d] || start_[d + 1] > last_of_box(d))
         return illegal(fmt::format("its coordinate {} is outside the bounding box, {} to {}", start_[d + 1],
-                                   map_.lower[d], last_of_box(d)));
-      if (writes && (map_.lower[d] != 0 || map_.upper[d] != 0))
+                                   map().lower[d], last_of_box(d)));
+      if (writes && (map().lower[d] != 0 || map().upper[d] != 0))
         return illegal("it writes pixels of a bounding box that is not the whole tensor");
     }
-    if (site_.action != Action::reduce || has_reduction(site_.operation, map_.type)) return true;
+    if (site_.action != Action::reduce || has_reduction(site_.operation, map().type)) return true;
     return illegal("there is no such reduction of the type of the tensor");
   }
 
   // Whether the whole tensor is in one allocation, so that its rows need not be looked up.
   void find_tensor() {
-    if (site_.action == Action::reduce) reducer_ = reducer(reduction(site_.operation, map_.type));
-    constexpr std::uint64_t kUnitBits = 8 * kUnit;
-    std::uint64_t last = (map_.sizes[0] * static_cast<std::uint64_t>(box_->bits) + kUnitBits - 1) / kUnitBits * kUnit;
-    for (std::size_t d = 1; d < site_.dimensions; ++d) last += (map_.sizes[d] - 1) * map_.strides[d - 1];
+    if (site_.action == Action::reduce) reducer_ = reducer(reduction(site_.operation, map().type));
     const Worker::Region& known = warp_->worker->regions[op_[1].site->index];
-    const std::uint64_t end = map_.address + last;
-    whole_ = end >= map_.address && !warp_->worker->launch.tools.memcheck &&
-             ((map_.address >= known.begin && end <= known.end) ||
-              warp_->worker->find_region(op_[1].site->index, map_.address, end));
+    const std::uint64_t end = map().address + decoded_->bytes;
+    whole_ = end >= map().address && !warp_->worker->launch.tools.memcheck &&
+             ((map().address >= known.begin && end <= known.end) ||
+              warp_->worker->find_region(op_[1].site->index, map().address, end));
   }
 
   bool to_each_cta(const Cta& owner, const Reached& to) {
@@ -229,7 +200,7 @@ private:
 
   bool complete(const Cta& cta) {
     if (!loads()) return true;
-    return complete_bytes(op_ + 3, warp_, lane_, site_.in_pair ? &partner(cta) : &cta, site_.multicast, box_->bytes());
+    return complete_bytes(op_ + 3, warp_, lane_, site_.in_pair ? &partner(cta) : &cta, site_.multicast, box().bytes());
   }
 
   // Of the pair with a destination: the block whose rank is odd or even as that of the mbarrier's block (9.7.9.27.1).
@@ -244,47 +215,78 @@ private:
   bool copy(const Cta& cta, const Reached& to) {
     shared_ = cta.shared;
     in_shared_ = to.bytes - cta.shared;
-    observe_run(op_ + 2, warp_, to, static_cast<std::uint64_t>(box_->rows * box_->pitch));
+    observe_run(op_ + 2, warp_, to, static_cast<std::uint64_t>(box().rows * box().pitch));
     find_extent();
-    return map_.pixels ? copy_pixels() : site_.four_rows ? copy_four_rows() : copy_box();
+    return map().pixels ? copy_pixels() : site_.four_rows ? copy_four_rows() : copy_box();
   }
 
   // Which bytes of a row are in the tensor if the row is: the same of all rows.
   void find_extent() {
-    const std::int64_t begin = box_->bytes_of(start_[0]), bytes = box_->row;
-    auto end = box_->bytes_of(static_cast<std::int64_t>(map_.sizes[0]));
+    const std::int64_t begin = box().bytes_of(start_[0]), bytes = box().row;
+    auto end = box().bytes_of(static_cast<std::int64_t>(map().sizes[0]));
     if (!loads()) end = (end + kUnit - 1) / kUnit * kUnit; // whole units are written
     first_ = std::clamp<std::int64_t>(-begin, 0, bytes);
     last_ = std::clamp<std::int64_t>(end - begin, first_, bytes);
-    const bool changes = map_.is_padded() || map_.atom == kAtomOfHalves || reducer_ != nullptr ||
-                         (loads() && (map_.type == Element::tf32 || map_.type == Element::tf32_ftz));
+    const bool changes = map().is_padded() || map().atom == kAtomOfHalves || reducer_ != nullptr ||
+                         (loads() && (map().type == Element::tf32 || map().type == Element::tf32_ftz));
     moves_ =
-        !changes && first_ == 0 && last_ == bytes && (box_->span == 0 || (bytes <= box_->span && bytes % kUnit == 0));
+        !changes && first_ == 0 && last_ == bytes && (box().span == 0 || (bytes <= box().span && bytes % kUnit == 0));
   }
+
+  // A row from `at` on.
+  struct Row {
+    std::uint64_t address;
+    bool others_inside; ///< in the dimensions after the second
+  };
 
   // The rows of a box follow each other; those of its first two dimensions are at a constant distance in memory.
   bool copy_box() {
     std::array<std::int64_t, 5> i{};
-    for (std::int64_t row = 0; row < box_->rows; row += box_->counts[1]) {
+    const std::int64_t count = box().counts[1];
+    for (std::int64_t row = 0; row < box().rows; row += count) {
       std::array<std::int64_t, 5> at = start_;
-      for (std::size_t d = 2; d < site_.dimensions; ++d) at[d] += i[d] * map_.steps[d];
-      const Row first = find(at);
-      for (std::int64_t j = 0; j < box_->counts[1]; ++j, at[1] += map_.steps[1]) {
-        const auto distance = static_cast<std::uint64_t>(at[1] - start_[1]) * map_.strides[0];
-        const bool inside = first.others_inside && is_inside(at, 1);
-        if (!copy_row(first.address + distance, inside, (row + j) * box_->pitch)) return false;
-      }
-      for (std::size_t d = 2; d < i.size() && ++i[d] == box_->counts[d]; ++d) i[d] = 0;
+      for (std::size_t d = 2; d < site_.dimensions; ++d) at[d] += i[d] * map().steps[d];
+      if (!copy_line(find(at), row * box().pitch)) return false;
+      for (std::size_t d = 2; d < i.size() && ++i[d] == box().counts[d]; ++d) i[d] = 0;
     }
     return true;
   }
 
+  // The rows of the second dimension, from the first on. Those from `begin` to `end` are in the tensor.
+  bool copy_line(Row first, std::int64_t offset) {
+    const std::int64_t count = box().counts[1], step = map().steps[1], pitch = box().pitch;
+    const std::uint64_t stride = map().strides[0] * map().steps[1];
+    std::int64_t begin = 0, end = first.others_inside ? count : 0;
+    if (site_.dimensions > 1) {
+      const auto rows_before = [&](std::int64_t place) {
+        return std::clamp<std::int64_t>((place - start_[1] + step - 1) / step, 0, end);
+      };
+      begin = rows_before(0);
+      end = rows_before(static_cast<std::int64_t>(map().sizes[1]));
+    }
+    const auto copy_some = [&](std::int64_t from, std::int64_t to, bool inside) {
+      for (std::int64_t j = from; j < to; ++j)
+        if (!copy_row(first.address + static_cast<std::uint64_t>(j) * stride, inside, offset + j * pitch)) return false;
+      return true;
+    };
+    if (!moves_ || !whole_ || begin == end)
+      return copy_some(0, begin, false) && copy_some(begin, end, true) && copy_some(end, count, false);
+    const std::uint64_t address = first.address + static_cast<std::uint64_t>(begin) * stride;
+    for (std::int64_t j = 0; j < end - begin && warp_->worker->watch; ++j) {
+      const std::uint64_t there = address + static_cast<std::uint64_t>(j) * stride;
+      observe_run(op_ + 1, warp_, {reinterpret_cast<std::byte*>(there), isa::Space::global, there},
+                  static_cast<std::uint64_t>(box().row));
+    }
+    move_rows(reinterpret_cast<std::byte*>(address), stride, offset + begin * pitch, end - begin);
+    return copy_some(0, begin, false) && copy_some(end, count, false);
+  }
+
   bool copy_four_rows() {
     std::array<std::int64_t, 5> at{start_[0]};
-    for (std::int64_t row = 0; row < box_->rows; ++row) {
+    for (std::int64_t row = 0; row < box().rows; ++row) {
       at[1] = start_[1 + static_cast<std::size_t>(row)];
       const Row there = find(at);
-      if (!copy_row(there.address, is_inside(at, 1), row * box_->pitch)) return false;
+      if (!copy_row(there.address, is_inside(at, 1), row * box().pitch)) return false;
     }
     return true;
   }
@@ -293,34 +295,29 @@ private:
   bool copy_pixels() {
     std::array<std::int64_t, 5> at = start_;
     const std::size_t inner = site_.dimensions - 2u;
-    for (std::int64_t pixel = 0; pixel < box_->rows; ++pixel) {
+    for (std::int64_t pixel = 0; pixel < box().rows; ++pixel) {
       std::array<std::int64_t, 5> from = at;
       for (std::size_t d = 0; d < inner; ++d) from[d + 1] += offset_[d];
       const Row there = find(from);
-      if (!copy_row(there.address, there.others_inside && is_inside(from, 1), pixel * box_->pitch)) return false;
+      if (!copy_row(there.address, there.others_inside && is_inside(from, 1), pixel * box().pitch)) return false;
       bool more = false;
       for (std::size_t d = 0; d < inner && !more; ++d) {
-        at[d + 1] += map_.steps[d + 1];
+        at[d + 1] += map().steps[d + 1];
         more = at[d + 1] <= last_of_box(d);
-        if (!more) at[d + 1] = map_.lower[d];
+        if (!more) at[d + 1] = map().lower[d];
       }
       if (!more) ++at[inner + 1];
     }
     return true;
   }
 
-  // A row from `at` on.
-  struct Row {
-    std::uint64_t address;
-    bool others_inside; ///< in the dimensions after the second
-  };
   [[nodiscard]] bool is_inside(const std::array<std::int64_t, 5>& at, std::size_t d) const {
-    return d >= site_.dimensions || (at[d] >= 0 && at[d] < static_cast<std::int64_t>(map_.sizes[d]));
+    return d >= site_.dimensions || (at[d] >= 0 && at[d] < static_cast<std::int64_t>(map().sizes[d]));
   }
   [[nodiscard]] Row find(const std::array<std::int64_t, 5>& at) const {
-    Row r{map_.address + static_cast<std::uint64_t>(box_->bytes_of(at[0])), true};
+    Row r{map().address + static_cast<std::uint64_t>(box().bytes_of(at[0])), true};
     for (std::size_t d = 1; d < site_.dimensions; ++d) {
-      r.address += static_cast<std::uint64_t>(at[d]) * map_.strides[d - 1];
+      r.address += static_cast<std::uint64_t>(at[d]) * map().strides[d - 1];
       r.others_inside = r.others_inside && (d == 1 || is_inside(at, d));
     }
     return r;
@@ -332,7 +329,7 @@ private:
     std::byte* memory = nullptr;
     if (last > first_ && !find_row(address + static_cast<std::uint64_t>(first_), last - first_, memory)) return false;
     if (moves_ && memory != nullptr)
-      move_row(memory, offset);
+      move_rows(memory, 0, offset, 1);
     else if (loads())
       load_row(memory, offset, first_, last);
     else if (memory != nullptr)
@@ -344,74 +341,60 @@ private:
     Reached at{reinterpret_cast<std::byte*>(address), isa::Space::global, address};
     if (!whole_ && !reach(op_ + 1, warp_, lane_, address, static_cast<std::uint64_t>(bytes), 1, at)) return false;
     memory = at.bytes;
-    if (memory != nullptr) observe_run(op_ + 1, warp_, at, static_cast<std::uint64_t>(bytes));
+    if (memory != nullptr && warp_->worker->watch) observe_run(op_ + 1, warp_, at, static_cast<std::uint64_t>(bytes));
     return true;
   }
 
   // The swizzle permutes units of 16 bytes by bits of their address in shared memory.
-  [[nodiscard]] std::byte* unit(std::int64_t offset) const { return shared_ + map_.swizzled(in_shared_ + offset); }
+  [[nodiscard]] std::byte* unit(std::int64_t offset) const { return shared_ + map().swizzled(in_shared_ + offset); }
 
   /// Between a row and a unit, which is at `offset`.
   void copy_unit(std::byte* to, const std::byte* from, std::int64_t offset) const {
     constexpr std::size_t kHalf = kUnit / 2;
-    if (!map_.halves_change(in_shared_ + offset)) return void(std::memcpy(to, from, kUnit));
+    if (!map().halves_change(in_shared_ + offset)) return void(std::memcpy(to, from, kUnit));
     std::memcpy(to, from + kHalf, kHalf);
     std::memcpy(to + kHalf, from, kHalf);
   }
 
-  // A whole row that a copy does not change. All its units are in one row of the swizzle, which permutes them by the
-  // same bits.
-  void move_row(std::byte* memory, std::int64_t offset) const {
-    std::byte* const row = shared_ + in_shared_ + offset;
-    const auto bytes = static_cast<std::size_t>(box_->row);
-    if (box_->span == 0) return void(loads() ? std::memcpy(row, memory, bytes) : std::memcpy(memory, row, bytes));
-    const std::int64_t bits = (in_shared_ + offset) ^ map_.swizzled(in_shared_ + offset);
-    if (loads())
-      each_unit([=](std::int64_t i) { std::memcpy(row + (i ^ bits), memory + i, kUnit); });
-    else
-      each_unit([=](std::int64_t i) { std::memcpy(memory + i, row + (i ^ bits), kUnit); });
-  }
-  // (Rows of 128 bytes are so common that they have a loop without a condition.)
-  template <class Move> void each_unit(Move move) const {
-    if (box_->row == TensorMap::kRow)
-      for (std::int64_t i = 0; i < TensorMap::kRow; i += kUnit) move(i);
-    else
-      for (std::int64_t i = 0; i < box_->row; i += kUnit) move(i);
+  // Rows that are in the tensor and that a copy does not change.
+  void move_rows(std::byte* memory, std::uint64_t stride, std::int64_t offset, std::int64_t count) const {
+    const TensorRows rows{memory, stride, shared_, in_shared_ + offset, box().pitch, box().row, count};
+    loads() ? rows.load(map()) : rows.store(map());
   }
 
   void load_row(const std::byte* memory, std::int64_t offset, std::int64_t first, std::int64_t last) {
     alignas(64) std::byte row[kMostRow];
-    const std::int64_t bytes = box_->row, packed = map_.packed_unit();
+    const std::int64_t bytes = box().row, packed = map().packed_unit();
     fill(row, 0, memory == nullptr ? bytes : first);
     if (memory != nullptr) {
       std::memcpy(row + first, memory, static_cast<std::size_t>(last - first));
-      if (map_.type == Element::tf32 || map_.type == Element::tf32_ftz) round_to_tf32(row + first, last - first);
+      if (map().type == Element::tf32 || map().type == Element::tf32_ftz) round_to_tf32(row + first, last - first);
       fill(row, last, bytes);
     }
-    if (map_.is_padded()) { // what is between the elements stays as it was
+    if (map().is_padded()) { // what is between the elements stays as it was
       for (std::int64_t i = 0; i < bytes; i += packed)
         std::memcpy(unit(offset + i / packed * kUnit), row + i, static_cast<std::size_t>(packed));
       return;
     }
-    if (box_->span == 0) return void(std::memcpy(unit(offset), row, static_cast<std::size_t>(bytes)));
+    if (box().span == 0) return void(std::memcpy(unit(offset), row, static_cast<std::size_t>(bytes)));
     for (std::int64_t i = 0; i < bytes; i += kUnit) copy_unit(unit(offset + i), row + i, offset + i);
   }
 
   // The NaN is the same for all types: halfwords 7ff7.
   void fill(std::byte* row, std::int64_t first, std::int64_t last) const {
     for (std::int64_t i = first; i < last; ++i)
-      row[i] = !map_.fill_nan ? std::byte{0} : i % 2 == 0 ? std::byte{0xf7} : std::byte{0x7f};
+      row[i] = !map().fill_nan ? std::byte{0} : i % 2 == 0 ? std::byte{0xf7} : std::byte{0x7f};
   }
 
   void store_row(std::byte* memory, std::int64_t offset, std::int64_t first, std::int64_t last) {
     alignas(64) std::byte row[kMostRow];
-    const std::int64_t packed = map_.packed_unit();
-    for (std::int64_t i = 0; map_.is_padded() && i < box_->row; i += packed)
+    const std::int64_t packed = map().packed_unit();
+    for (std::int64_t i = 0; map().is_padded() && i < box().row; i += packed)
       pack_six_bits(row + i, unit(offset + i / packed * kUnit));
-    for (std::int64_t i = first / kUnit * kUnit; !map_.is_padded() && i < last; i += kUnit)
+    for (std::int64_t i = first / kUnit * kUnit; !map().is_padded() && i < last; i += kUnit)
       copy_unit(row + i, unit(offset + i), offset + i);
     if (reducer_ == nullptr) return void(std::memcpy(memory, row + first, static_cast<std::size_t>(last - first)));
-    const int element = map_.element_bits() / 8;
+    const int element = map().element_bits() / 8;
     for (std::int64_t i = first; i < last; i += element) reducer_(memory + (i - first), row + i, !warp_->worker->alone);
   }
 
@@ -419,10 +402,9 @@ private:
   Warp* warp_;
   int lane_;
   const TensorSite& site_;
-  TensorMap map_;
+  const DecodedMap* decoded_ = nullptr;
   std::array<std::int64_t, 5> start_{};
   std::array<std::int64_t, 3> offset_{};
-  std::optional<Box> box_;
   Reducer reducer_ = nullptr;
   bool whole_ = false;
   std::byte* shared_ = nullptr;       ///< of the block
@@ -463,7 +445,7 @@ std::uint32_t bytes_of_tensor_copy(const Op* op, Warp* warp, int lane) {
   TensorMap::Words words{};
   std::memcpy(words.data(), at, sizeof words);
   const TensorSite& site = warp->cta->program.tensors[op->extra];
-  return TensorMap::is_valid(words) ? Box(TensorMap::decoded(words), site).bytes() : 0;
+  return TensorMap::is_valid(words) ? TensorBox(TensorMap::decoded(words), site.four_rows).bytes() : 0;
 }
 
 bool is_same_copy(const Op* op, Warp* warp, int lane, int other) {

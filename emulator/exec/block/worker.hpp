@@ -6,6 +6,7 @@
 #include "emulator/exec/block/touched.hpp"
 #include "emulator/exec/memory/memory.hpp"
 #include "emulator/exec/state/launch.hpp"
+#include "emulator/exec/state/tensor_box.hpp"
 
 #include <array>
 #include <functional>
@@ -128,6 +129,7 @@ struct Worker {
     std::uint64_t begin = 1, end = 0;
   };
   std::vector<Region> regions;
+  DecodedMaps maps; ///< of copies by tensor map
 
   bool alone = false;    ///< no other worker touches the launch's memory: atomics need no lock
   bool compiled = false; ///< warps may run in compiled code: exec/compile/tier.hpp

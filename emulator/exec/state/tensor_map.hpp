@@ -57,11 +57,10 @@ struct TensorMap {
 
   /// Where an offset in shared memory is after swizzling: of 16 bytes, in their order before a change of halves. The
   /// number of a row of 128 bytes, modulo the parts of a row that move, is combined with that of the part.
-  [[nodiscard]] std::int64_t swizzled(std::int64_t at) const {
-    if (swizzle == 0) return at;
-    const std::int64_t moved = atom == 0 ? kUnit : atom == 3 ? 4 * kUnit : 2 * kUnit;
-    return at ^ (at / kRow * moved & ((kUnit << swizzle) - moved));
-  }
+  [[nodiscard]] std::int64_t swizzled(std::int64_t at) const { return at ^ (at / kRow * moved() & moving()); }
+  /// The bytes that move together, and a mask of the bits of an offset that change: none without a swizzle.
+  [[nodiscard]] std::int64_t moved() const { return atom == 0 ? kUnit : atom == 3 ? 4 * kUnit : 2 * kUnit; }
+  [[nodiscard]] std::int64_t moving() const { return swizzle == 0 ? 0 : (kUnit << swizzle) - moved(); }
   /// Whether the halves of the 16 bytes at this offset change places.
   [[nodiscard]] bool halves_change(std::int64_t at) const { return atom == 2 && at / kRow % 2 != 0; }
   [[nodiscard]] int element_bits() const;
