@@ -38,8 +38,9 @@ private:
   std::vector<Launch> launches_;
 };
 
-/// Replays a whole launch to `watcher` through one shard, and finishes it. Needs memory for a few blocks.
-/// Error: see Reader::read(); the watcher is then not finished.
-Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& limits, exec::Watcher& watcher);
+/// Replays a whole launch to `watcher` through one shard, and finishes it. Needs memory for a few blocks. `products`:
+/// those of the launch's conclusion. Error: see Reader::read(); the watcher is then not finished.
+Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& limits, exec::Watcher& watcher,
+                      const std::vector<exec::SizedProduct>& products = {});
 
 } // namespace warplens::analyzers::trace

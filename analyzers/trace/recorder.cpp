@@ -46,6 +46,9 @@ public:
     if (takes(barrier.of.cta, barrier.instruction)) builder_.barrier(barrier);
   }
 
+  void product(const exec::SizedProduct& p) override { products_[{p.instruction, p.element}] += p.multiply_adds; }
+
+  [[nodiscard]] const Products& products() const { return products_; }
   void flush() {
     if (!builder_.empty()) write();
     if (pending_.valid()) pending_.get();
@@ -76,6 +79,7 @@ private:
 
   Recorder& recorder_;
   BlockBuilder builder_;
+  Products products_;
   std::future<void> pending_;
   std::uint64_t last_cta_ = ~std::uint64_t{0};
   bool last_selected_ = false;
@@ -101,8 +105,18 @@ std::unique_ptr<exec::Shard> Recorder::make_shard() { return std::make_unique<Sh
 
 void Recorder::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
                       const std::vector<exec::InstructionCount>& counts) {
-  for (const auto& shard : shards) static_cast<Shard&>(*shard).flush();
+  for (const auto& shard : shards) {
+    auto& own = static_cast<Shard&>(*shard);
+    own.flush();
+    for (const auto& [of, multiply_adds] : own.products()) products_[of] += multiply_adds;
+  }
   counts_ = counts;
+}
+
+std::vector<exec::SizedProduct> Recorder::products() const {
+  std::vector<exec::SizedProduct> list;
+  for (const auto& [of, multiply_adds] : products_) list.push_back({of.first, of.second, multiply_adds});
+  return list;
 }
 
 Expected<void> Recorder::try_to_write(const Block& block) {

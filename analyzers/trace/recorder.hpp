@@ -14,6 +14,7 @@
 #include "analyzers/trace/file.hpp"
 
 #include <atomic>
+#include <map>
 
 namespace warplens::analyzers::trace {
 
@@ -43,6 +44,9 @@ public:
   Expected<void> end(std::string_view conclusion);
 
   [[nodiscard]] std::uint64_t events() const { return events_; }
+  /// Of the whole launch, whatever is selected: multiplications whose size was known only when they ran, by instruction
+  /// and element. For the conclusion.
+  [[nodiscard]] std::vector<exec::SizedProduct> products() const;
 
 private:
   class Shard;
@@ -53,7 +57,9 @@ private:
   File& file_;
   Selection selection_;
   std::uint32_t launch_ = 0;
+  using Products = std::map<std::pair<std::uint32_t, exec::MatrixElement>, std::uint64_t>; ///< multiply-adds
   std::vector<exec::InstructionCount> counts_;
+  Products products_;
   std::atomic<std::uint64_t> events_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;

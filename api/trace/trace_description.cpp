@@ -81,6 +81,30 @@ void read_times(const Json& rows, std::size_t instructions, exec::LongestWarps& 
   longest.cta_times.resize(instructions, longest.cta_times.back());
 }
 
+/// Of each instruction and type of A: their multiply-adds.
+Json products_of(const std::vector<exec::SizedProduct>& products) {
+  Json rows = Json::array();
+  for (const exec::SizedProduct& p : products) rows.push_back({p.instruction, exec::name(p.element), p.multiply_adds});
+  return rows;
+}
+
+std::vector<exec::SizedProduct> products_from(const Json& rows, std::size_t instructions) {
+  constexpr std::string_view kWhat = "sized_products";
+  std::vector<exec::SizedProduct> products;
+  for (const Json& row : rows) {
+    if (!row.is_array() || row.size() != 3) throw Wrong{"a row of 'sized_products' has no three values"};
+    exec::SizedProduct p{natural<std::uint32_t>(row[0], kWhat), {}, natural<std::uint64_t>(row[2], kWhat)};
+    const std::string type = text_from(row[1]);
+    int element = 0;
+    while (element < exec::kMatrixElements && exec::name(static_cast<exec::MatrixElement>(element)) != type) ++element;
+    if (p.instruction >= instructions || element == exec::kMatrixElements)
+      throw Wrong{"'sized_products' are not of the kernel's instructions and of types of matrices"};
+    p.element = static_cast<exec::MatrixElement>(element);
+    products.push_back(p);
+  }
+  return products;
+}
+
 Json filter_of(const TraceFilter& f) {
   return {{"first_block", f.first_block}, {"last_block", f.last_block}, {"every", f.every}, {"lines", f.lines}};
 }
@@ -238,6 +262,8 @@ private:
         read_times(json.at("longest_times"), instructions, longest);
       result.longest = longest;
     }
+    if (json.contains("sized_products")) // missing in older traces
+      result.products = products_from(json.at("sized_products"), instructions);
     if (json.at("trap").is_null()) return;
     Diagnostic trap;
     trap.message = text_from(json["trap"].at("message"));
@@ -309,12 +335,13 @@ std::string describe_launch(const LaunchRequest& request, const TraceFilter& fil
   return json.dump(1);
 }
 
-std::string describe_end(const LaunchReport& report) {
+std::string describe_end(const LaunchReport& report, const std::vector<exec::SizedProduct>& products) {
   Json json = {{"printed", text_of(report.printed)},
                {"trap", nullptr},
                {"only_loaded_sectors", static_cast<std::uint64_t>(report.statistics.only_loaded_sectors.value_or(0))},
                {"written_sectors", static_cast<std::uint64_t>(report.statistics.written_sectors.value_or(0))},
                {"argument_bytes", static_cast<std::uint64_t>(report.statistics.argument_bytes.value_or(0))}};
+  if (!products.empty()) json["sized_products"] = products_of(products);
   if (report.longest) {
     json["longest_warp"] = report.longest->of_launch;
     json["longest_of_blocks"] = report.longest->of_ctas;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace says of the longest warps at the end of a launch, and what is refused.
+// What a trace says at the end of a launch, of the longest warps and of products whose size is known only when they
+// run, and what is refused.
 #include "api/trace/trace_description.hpp"
 #include "tests/api/kernels.hpp"
 #include "tests/tools/folder.hpp"
@@ -15,8 +16,12 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kInstructions = 15; // of testing::kScale
 
-/// The launch of a trace with this end.
-Expected<std::optional<exec::LongestWarps>> read_back(const std::string& end) {
+/// Of the launch of a trace with this end.
+struct End {
+  std::optional<exec::LongestWarps> longest;
+  std::vector<exec::SizedProduct> products;
+};
+Expected<End> read_back(const std::string& end) {
   LaunchRequest request;
   const std::shared_ptr<Context> context = *Context::create();
   request.kernel = *(*Module::load(context, std::string(testing::kScale), "scale.ptx"))->kernel("scale");
@@ -32,7 +37,7 @@ Expected<std::optional<exec::LongestWarps>> read_back(const std::string& end) {
   }
   const auto opened = Trace::open(path);
   if (!opened) return failure(opened.error());
-  return opened->launches().at(0).longest;
+  return End{opened->launches().at(0).longest, opened->launches().at(0).products};
 }
 
 LaunchReport report_of(const exec::LongestWarps& longest) {
@@ -47,24 +52,24 @@ TEST(TraceEnds, HaveTheTimesOfTheLongestWarps) {
     longest.launch_times.push_back(i < 5 ? 1 : i < 9 ? 4 : 0);
     longest.cta_times.push_back(i < 7 ? 3 : 0);
   }
-  const std::string end = describe_end(report_of(longest));
+  const std::string end = describe_end(report_of(longest), {});
   EXPECT_EQ(Json::parse(end)["longest_times"], Json::parse("[[0, 1, 3], [5, 4, 3], [7, 4, 0], [9, 0, 0]]"));
   const auto read = read_back(end);
   ASSERT_TRUE(read) << read.error().list().front().message;
-  EXPECT_EQ(*read, longest);
+  EXPECT_EQ(read->longest, longest);
 }
 
 TEST(TraceEnds, OlderTracesHaveOnlyTheirInstructions) {
-  Json end = Json::parse(describe_end(report_of({40, 90, {}, {}})));
+  Json end = Json::parse(describe_end(report_of({40, 90, {}, {}}), {}));
   end.erase("longest_times");
   const auto read = read_back(end.dump());
   ASSERT_TRUE(read) << read.error().list().front().message;
-  EXPECT_EQ(*read, (exec::LongestWarps{40, 90, {}, {}}));
+  EXPECT_EQ(read->longest, (exec::LongestWarps{40, 90, {}, {}}));
 }
 
 TEST(TraceEnds, DamagedTimesAreRefused) {
   for (const char* times : {"[[15, 1, 1]]", "[[0, 1, 1], [0, 2, 2]]", "[[3, 1, 1], [2, 2, 2]]"}) {
-    Json end = Json::parse(describe_end(report_of({40, 90, {}, {}})));
+    Json end = Json::parse(describe_end(report_of({40, 90, {}, {}}), {}));
     end["longest_times"] = Json::parse(times);
     const auto read = read_back(end.dump());
     ASSERT_FALSE(read) << times;
@@ -73,9 +78,34 @@ TEST(TraceEnds, DamagedTimesAreRefused) {
         << read.error().list().front().message;
   }
   for (const char* times : {"[[0, -1, 1]]", "[[0, 1]]", "7"}) {
-    Json end = Json::parse(describe_end(report_of({40, 90, {}, {}})));
+    Json end = Json::parse(describe_end(report_of({40, 90, {}, {}}), {}));
     end["longest_times"] = Json::parse(times);
     EXPECT_FALSE(read_back(end.dump())) << times;
+  }
+}
+
+constexpr exec::SizedProduct kProducts[] = {{3, exec::MatrixElement::f16, 16384}, {7, exec::MatrixElement::e4m3, 1}};
+
+TEST(TraceEnds, HaveTheProductsWhoseSizeIsKnownOnlyWhenTheyRun) {
+  const std::string end = describe_end({}, {kProducts[0], kProducts[1]});
+  EXPECT_EQ(Json::parse(end)["sized_products"], Json::parse(R"([[3, "f16", 16384], [7, "e4m3", 1]])"));
+  const auto read = read_back(end);
+  ASSERT_TRUE(read) << read.error().list().front().message;
+  ASSERT_EQ(read->products.size(), 2u);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(read->products[i].instruction, kProducts[i].instruction);
+    EXPECT_EQ(read->products[i].element, kProducts[i].element);
+    EXPECT_EQ(read->products[i].multiply_adds, kProducts[i].multiply_adds);
+  }
+  EXPECT_FALSE(Json::parse(describe_end({}, {})).contains("sized_products"));
+}
+
+TEST(TraceEnds, DamagedProductsAreRefused) {
+  for (const char* products :
+       {R"([[15, "f16", 1]])", R"([[3, "f17", 1]])", R"([[3, "f16", -1]])", R"([[3, "f16"]])", R"([[3, 1, 1]])", "7"}) {
+    Json end = Json::parse(describe_end({}, {}));
+    end["sized_products"] = Json::parse(products);
+    EXPECT_FALSE(read_back(end.dump())) << products;
   }
 }
 
