@@ -134,6 +134,15 @@ TEST(Pages, ListTheInstructionsOfTheTable) {
       << "tests/docs/manual.txt lacks an instruction of the table";
 }
 
+// A class of which ptxas was not asked would have no numbers.
+TEST(Pages, EverySpellingInRealFilesWasAsked) {
+  const std::string page = text_of(kRoot / "docs/coverage.md");
+  EXPECT_EQ(page.find("not asked"), page.npos);
+  const std::regex row(R"(\n\| (?:\*\*)?[a-z0-9, -]+(?:\*\*)? \| (\d+) \| (\d+) \| (\d+) \| )");
+  const auto rows = std::distance(std::sregex_iterator(page.begin(), page.end(), row), std::sregex_iterator());
+  EXPECT_EQ(rows, 7) << "a class has no numbers of ptxas";
+}
+
 TEST(Pages, EveryLimitIsInTheTable) {
   const std::string page = text_of(kRoot / "docs/limits.md");
   for (const Limit* limit : limits::all())
