@@ -195,5 +195,19 @@ TEST(TensorCopy, FieldsOfMaps) {
               "a tensor map cannot have the value 0x8 in this field");
 }
 
+// A box of 8 rows fits into shared memory; one of 16 does not.
+TEST(TensorCopy, AMapThatTheKernelChangesIsDecodedAgain) {
+  const std::string copy =
+      Change{}.statement + "\nmbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r13], 1024;\n" + Change{}.statement;
+  const auto box_of = [&](const std::string& rows) {
+    const std::size_t second = copy.rfind("cp.async");
+    return copy.substr(0, second) + "mov.u32 %r14, " + rows +
+           "; tensormap.replace.tile.box_dim.global.b1024.b32 [%rd1], 1, %r14;\n" + copy.substr(second);
+  };
+  EXPECT_EQ(trap_of({.statement = copy}), "");
+  EXPECT_EQ(trap_of({.statement = box_of("8")}), "");
+  expect_trap({.statement = box_of("16")}, "outside");
+}
+
 } // namespace tensor_copy_test
 } // namespace warplens::tests
