@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures mma, mma.sp, wmma.mma and wgmma: nanoseconds for a warp or a warp group, and the time relative to the
-// fma.f32 that would do the same multiplications and additions, 32 at once. The forms are those that were measured on
-// hardware (tests/data/hardware/matrix.jsonl); operands are ordinary numbers of their types. Both are kernels of one
-// warp that repeat the instruction; they run alternately, and the best of several rounds counts. docs/performance.md
-// has the results.
+// fma.f32 (of double precision: fma.f64) that would do the same multiplications and additions, 32 at once. The forms
+// are those that were measured on hardware (tests/data/hardware/matrix.jsonl); operands are ordinary numbers of their
+// types. Both are kernels of one warp that repeat the instruction; they run alternately, and the best of several rounds
+// counts. docs/performance.md has the results.
 //
 //   build/bin/bench_matrices [NAME]      only forms that contain NAME
 #include "api/warplens.h"
@@ -37,7 +37,7 @@ const std::map<std::string, Bits> kOrdinary = {{"f16", {0x8fff8fff, 0x30003000}}
 std::string kernel(const std::string& setup, const std::string& statement, int count, int loops) {
   std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n"
                      ".reg .b32 %t, %e0, %n; .reg .pred %p; .reg .b32 %d<8>, %a<8>, %b<8>, %c<8>; .reg .f32 %f<4>;\n"
-                     ".reg .b64 %dw<8>, %aw<8>, %bw<8>, %cw<8>;\nmov.u32 %t, %tid.x;\n" +
+                     ".reg .b64 %dw<8>, %aw<8>, %bw<8>, %cw<8>; .reg .f64 %g<4>;\nmov.u32 %t, %tid.x;\n" +
                      setup + fmt::format("mov.u32 %n, {};\nagain:\n", loops);
   for (int i = 0; i < count; ++i) text += statement + "\n";
   return text + "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra again;\nret;\n}\n";
@@ -154,17 +154,20 @@ int main(int argc, char** argv) {
   std::ifstream file(WARPLENS_SOURCE_DIR "/tests/data/hardware/matrix.jsonl");
   const std::string fma = kernel("mov.f32 %f0, 0f3f800000; mov.f32 %f1, %f0; mov.f32 %f2, %f0;\n",
                                  "fma.rn.f32 %f3, %f0, %f1, %f2;", 8 * kUnrolled, kLoopsOfFma);
+  const std::string doubles = kernel("mov.f64 %g0, 0d3ff0000000000000; mov.f64 %g1, %g0; mov.f64 %g2, %g0;\n",
+                                     "fma.rn.f64 %g3, %g0, %g1, %g2;", 8 * kUnrolled, kLoopsOfFma);
   for (std::string line; std::getline(file, line);) {
     const json form = json::parse(line);
     const std::string statement = form["statement"], name = statement.substr(0, statement.find(' '));
     if (argc > 1 && name.find(argv[1]) == std::string::npos) continue;
     const std::string text = kernel(operands(form), statement, kUnrolled, kLoops);
+    const std::string& scalar_text = name.find(".f64") == std::string::npos ? fma : doubles;
     nanoseconds(text, 1);
-    nanoseconds(fma, 1);
+    nanoseconds(scalar_text, 1);
     double ours = 1e9, one = 1e9;
     for (int round = 0; round < kRounds; ++round) {
       ours = std::min(ours, nanoseconds(text, kUnrolled * kLoops));
-      one = std::min(one, nanoseconds(fma, 8 * kUnrolled * kLoopsOfFma));
+      one = std::min(one, nanoseconds(scalar_text, 8 * kUnrolled * kLoopsOfFma));
     }
     const double scalar = one * multiplications(name) / 32;
     fmt::print("{:8.0f} ns  {:8.0f} ns by fma  {:6.2f}  {}\n", ours, scalar, ours / scalar, name);

@@ -120,9 +120,6 @@ Fragment quad_accumulator(MatrixElement element) {
 void place_quads(MatrixSite& s, const QuadFragments& factors, MatrixElement c, MatrixElement d) {
   s.a = factors.a, s.b = factors.b;
   s.c = quad_accumulator(c), s.d = quad_accumulator(d);
-  for (const auto& [fragment, places] : {std::pair{&s.a, &s.a_places}, std::pair{&s.b, &s.b_places},
-                                         std::pair{&s.c, &s.c_places}, std::pair{&s.d, &s.d_places}})
-    *places = fragment->places();
 }
 
 // The products of an element that are summed at once. Bytes are multiplied as halves, in two steps: of each four in a
@@ -137,6 +134,8 @@ void order_products(MatrixSite& s, bool wmma, bool with_kind) {
   for (const bool second : {false, true})
     for (int k = 0; k < s.k; ++k)
       if (((k & late) != 0) == second) s.order.push_back(static_cast<std::uint8_t>(k));
+  s.place.resize(s.order.size());
+  for (std::size_t i = 0; i < s.order.size(); ++i) s.place[s.order[i]] = static_cast<std::uint8_t>(i);
 }
 
 bool is_packed(const isa::Spelling& s) { return s.has(Word::w_kind_mxf4) || s.has(Word::w_kind_mxf4nvf4); }
@@ -161,7 +160,9 @@ MatrixHandler multiplication(const isa::Spelling& s, const MatrixSite& site) {
   if (site.a.element == MatrixElement::b1) return MatrixHandler::multiply_bits;
   if (is_integer(site.a.element)) return MatrixHandler::multiply_integers;
   if (site.chained) return MatrixHandler::multiply_chained;
-  if (site.a.element != MatrixElement::f64) return MatrixHandler::multiply_floats;
+  constexpr int kRows = 16;
+  if (site.a.element != MatrixElement::f64)
+    return site.m == kRows && site.scales == 0 ? MatrixHandler::multiply_sixteen_rows : MatrixHandler::multiply_floats;
   return s.has(Word::w_rz)   ? MatrixHandler::multiply_doubles_zero
          : s.has(Word::w_rm) ? MatrixHandler::multiply_doubles_down
          : s.has(Word::w_rp) ? MatrixHandler::multiply_doubles_up

@@ -57,15 +57,19 @@ struct FourColumns {
             __builtin_shufflevector(g, h, 2, 3, 10, 11, 6, 7, 14, 15)};
   }
 };
-// Rows that are `stride` words apart become columns that are `pitch` words apart, and back.
-inline void columns_of(const void* rows, int stride, void* columns, int pitch) {
+// The columns of eight rows that are `stride` words apart.
+inline FourColumns four_columns_of(const void* rows, int stride) {
   const auto* const from = static_cast<const Word32*>(rows);
-  auto* const to = static_cast<Word32*>(columns);
   const auto two = [&](int i) {
     return __builtin_shufflevector(load<Four>(from + i * stride), load<Four>(from + (i + 4) * stride), 0, 1, 2, 3, 4, 5,
                                    6, 7);
   };
-  const FourColumns v = FourColumns{two(0), two(1), two(2), two(3)}.transposed();
+  return FourColumns{two(0), two(1), two(2), two(3)}.transposed();
+}
+// The same, as columns that are `pitch` words apart, and back.
+inline void columns_of(const void* rows, int stride, void* columns, int pitch) {
+  auto* const to = static_cast<Word32*>(columns);
+  const FourColumns v = four_columns_of(rows, stride);
   store(to, v.a);
   store(to + pitch, v.b);
   store(to + 2 * pitch, v.c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma and wmma.mma of whole numbers, bits, double precision, and the m8n8k4 of halves (9.7.14.4.5, 9.7.14.5,
-// 9.7.14.6); multiply_floats.cpp has the other floats. Compiled once per level.
+// mma and wmma.mma of whole numbers, bits and double precision (9.7.14.4.5, 9.7.14.5, 9.7.14.6); multiply_rows.cpp,
+// multiply_floats.cpp and multiply_quads.cpp have the other floats. Compiled once per level.
 #include "emulator/exec/matrix/multiply_handlers.hpp"
 #include "emulator/exec/lanes/lanes.hpp"
 #include "emulator/exec/matrix/matrix_tiles.hpp"
@@ -15,45 +15,6 @@ namespace {
 
 using isa::WARPLENS_LEVEL::Rounding;
 using Kind = MatrixHandler;
-
-// ---- m8n8k4 of halves, which sm_90 does without tensor cores: products are added one after the other, then C
-
-void read_quads(const Fragment& f, const std::vector<std::uint16_t>& places, Warp* warp, float* values) {
-  alignas(64) float elements[kMostSum];
-  const int each = kWarpSize * f.lane_elements;
-  for (int r = 0; r < f.registers; ++r)
-    widen_register(f.element, row<std::byte>(warp, f.row[static_cast<std::size_t>(r)]), elements + r * each);
-  for (std::size_t i = 0; i < places.size(); ++i) values[i] = elements[places[i]];
-}
-void write_quads(const MatrixSite& s, Warp* warp, const float* d) {
-  const std::size_t each = kWarpSize * static_cast<std::size_t>(s.d.lane_elements);
-  float elements[kMostSum];
-  for (std::size_t i = 0; i < s.d_places.size(); ++i)
-    elements[s.d_places[i]] = d[i] != d[i] ? std::bit_cast<float>(0x7fffffffu) : d[i];
-  for (std::size_t r = 0; r < static_cast<std::size_t>(s.d.registers); ++r) {
-    void* const to = row<std::byte>(warp, s.d.row[r]);
-    if (s.d.element == MatrixElement::f16)
-      narrow_to_halves(elements + r * each, static_cast<int>(each), static_cast<std::uint16_t*>(to));
-    else
-      std::memcpy(to, elements + r * each, each * sizeof *elements);
-  }
-}
-bool multiply_chained(const Op* op, Warp* warp) {
-  const MatrixSite& s = *op->matrix;
-  float a[kMostSum], b[kMostSum], c[kMostSum], d[kMostSum];
-  read_quads(s.a, s.a_places, warp, a);
-  read_quads(s.b, s.b_places, warp, b);
-  read_quads(s.c, s.c_places, warp, c);
-  for (int i = 0; i < s.a.rows; ++i) {
-    const float* const others = b + i / s.m * s.k * s.n;
-    float sums[8]{};
-    for (int j = 0; j < s.k; ++j)
-      for (int n = 0; n < 8; ++n) sums[n] = __builtin_fmaf(a[i * s.k + j], others[j * 8 + n], sums[n]);
-    for (int n = 0; n < 8; ++n) d[i * 8 + n] = sums[n] + c[i * 8 + n];
-  }
-  write_quads(s, warp, d);
-  return true;
-}
 
 // ---- f64: fused multiply-adds, one after the other
 
@@ -87,44 +48,70 @@ void write_doubles(const Fragment& f, int step, Warp* warp, const double* column
     for (int half = 0; half < 8; half += 4) transpose_four(from + half, step * f.rows, to + 4 * half, 4);
   }
 }
-// One column. Which NaN the result is takes time to find out, and is asked only where there is one.
-template <int rows, bool which_nan>
-bool add_column(const MatrixSite& s, const double* a, const double* b, double* sum) {
-  for (int k = 0; k < s.k; ++k)
-    for (int i = 0; i < rows; ++i) {
-      const double x = a[k * rows + i], y = b[k * s.n], result = __builtin_fma(x, y, sum[i]);
-      sum[i] = which_nan ? isa::WARPLENS_LEVEL::with_nan(result, y, sum[i], x) : result;
-    }
-  bool any_nan = false;
-  for (int i = 0; i < rows; ++i) any_nan |= sum[i] != sum[i];
-  return any_nan;
+// As many rows as the processor multiplies at once. (GCC 12 would make a loop over them scalar.)
+#if defined(__AVX512F__)
+constexpr int kWide = 8;
+#else
+constexpr int kWide = 4;
+#endif
+using Doubles = double __attribute__((vector_size(8 * kWide)));
+
+Doubles fused(Doubles a, double b, Doubles c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_pd(a, _mm512_set1_pd(b), c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_pd(a, _mm256_set1_pd(b), c);
+#else
+  for (int i = 0; i < kWide; ++i) c[i] = __builtin_fma(a[i], b, c[i]);
+  return c;
+#endif
 }
-template <int rows> void add_doubles(const MatrixSite& s, const double* a, const double* b, double* sums) {
-  for (int j = 0; j < s.n; ++j) {
-    double* const c = sums + j * rows;
-    double sum[rows];
-    std::memcpy(sum, c, sizeof sum);
-    if (add_column<rows, false>(s, a, b + j, sum)) [[unlikely]] {
-      std::memcpy(sum, c, sizeof sum);
-      add_column<rows, true>(s, a, b + j, sum);
+
+// One column. Which NaN a result is takes time to find out, and is asked only where there is one.
+void add_column_with_nans(const MatrixSite& s, const double* a, const double* b, double* sum) {
+  for (int k = 0; k < s.k; ++k)
+    for (int i = 0; i < s.m; ++i) {
+      const double x = a[k * s.m + i], y = b[k * s.n];
+      sum[i] = isa::WARPLENS_LEVEL::with_nan(__builtin_fma(x, y, sum[i]), y, sum[i], x);
     }
-    std::memcpy(c, sum, sizeof sum);
+}
+template <int rows>
+void add_doubles(const MatrixSite& s, const double* a, const double* b, const double* c, double* d) {
+  constexpr int kParts = rows / kWide;
+  using Truths = std::int64_t __attribute__((vector_size(8 * kWide)));
+  Truths nans{};
+  for (int j = 0; j < s.n; ++j) {
+    Doubles sum[kParts];
+    for (int part = 0; part < kParts; ++part) sum[part] = load<Doubles>(c + j * rows + part * kWide);
+    for (int k = 0; k < s.k; ++k)
+      for (int part = 0; part < kParts; ++part)
+        sum[part] = fused(load<Doubles>(a + k * rows + part * kWide), b[k * s.n + j], sum[part]);
+    for (int part = 0; part < kParts; ++part) {
+      nans |= sum[part] != sum[part];
+      store(d + j * rows + part * kWide, sum[part]);
+    }
   }
+  std::int64_t any = 0;
+  for (int i = 0; i < kWide; ++i) any |= nans[i];
+  if (any == 0) [[likely]]
+    return;
+  std::memcpy(d, c, sizeof *d * static_cast<std::size_t>(rows * s.n));
+  for (int j = 0; j < s.n; ++j) add_column_with_nans(s, a, b + j, d + j * rows);
 }
 
 template <Rounding r> struct Rounded { static constexpr Rounding rounding = r; };
 
 template <Rounding rounding> bool multiply_doubles(const Op* op, Warp* warp) {
   const MatrixSite& s = *op->matrix;
-  alignas(64) double a[kMostDoubles], b[kMostDoubles], sums[kMostDoubles];
+  alignas(64) double a[kMostDoubles], b[kMostDoubles], c[kMostDoubles], d[kMostDoubles];
   read_doubles(s.a, 1, warp, a);
   read_doubles(s.b, 1, warp, b);
-  read_doubles(s.c, 2, warp, sums);
+  read_doubles(s.c, 2, warp, c);
   {
     const RoundingScope<Rounded<rounding>> scope;
-    s.m == 8 ? add_doubles<8>(s, a, b, sums) : add_doubles<16>(s, a, b, sums);
+    s.m == 8 ? add_doubles<8>(s, a, b, c, d) : add_doubles<16>(s, a, b, c, d);
   }
-  write_doubles(s.d, 2, warp, sums);
+  write_doubles(s.d, 2, warp, d);
   return true;
 }
 
@@ -199,7 +186,8 @@ bool multiply_bits(const Op* op, Warp* warp) {
 Handler multiply_handler(Kind kind) {
   switch (kind) {
   case Kind::multiply_floats: return by_whole_warp<multiply_floats>;
-  case Kind::multiply_chained: return by_whole_warp<multiply_chained>;
+  case Kind::multiply_sixteen_rows: return by_whole_warp<multiply_sixteen_rows>;
+  case Kind::multiply_chained: return by_whole_warp<multiply_quads>;
   case Kind::multiply_doubles: return by_whole_warp<multiply_doubles<Rounding::nearest>>;
   case Kind::multiply_doubles_zero: return by_whole_warp<multiply_doubles<Rounding::zero>>;
   case Kind::multiply_doubles_down: return by_whole_warp<multiply_doubles<Rounding::down>>;

@@ -43,15 +43,6 @@ void Fragment::find_corners() {
   }
 }
 
-std::vector<std::uint16_t> Fragment::places() const {
-  std::vector<std::uint16_t> list(static_cast<std::size_t>(size()));
-  for (int r = registers; r-- > 0;) // the first of several copies counts
-    for (int l = 0; l < 32; ++l)
-      for (int p = 0; p < lane_elements; ++p)
-        list[position(r, l, p)] = static_cast<std::uint16_t>((r * 32 + l) * lane_elements + p);
-  return list;
-}
-
 namespace {
 
 Step swapped(Step s) { return {s.columns, s.rows}; }

@@ -40,9 +40,6 @@ struct Fragment {
 
   /// The position of an element: row * columns + column.
   [[nodiscard]] std::uint16_t position(int reg, int lane, int place) const;
-  /// The inverse: the place (register * 32 + lane) * lane_elements + place of each element of the matrix, by row *
-  /// columns + column.
-  [[nodiscard]] std::vector<std::uint16_t> places() const;
   [[nodiscard]] int size() const { return rows * columns; }
   void find_corners();
 };
@@ -73,6 +70,7 @@ struct MatrixSite {
   bool saturate = false;           ///< .satfinite
   bool conjunction = false;        ///< .and.popc
   std::vector<std::uint8_t> order; ///< order of the products of an element: `block` after `block`
+  std::vector<std::uint8_t> place; ///< where in this order each product is
   bool late = false;               ///< C is added to the sum of the products
   int scales = 0;                  ///< number of scales of a row: each for k / scales elements
   bool with_fraction = false;      ///< of scales: ue4m3, not ue8m0
@@ -83,7 +81,6 @@ struct MatrixSite {
   std::uint32_t metadata = 0;      ///< of sparse: a row
   /// m8n8k4 of halves: all matrices hold four products below each other; fused multiply-adds run one after the other.
   bool chained = false;
-  std::vector<std::uint16_t> a_places, b_places, c_places, d_places; ///< of chained, where B is not transposed
 };
 
 /// The groups of a sparse A of `rows` rows, multiplied with k rows of B.
