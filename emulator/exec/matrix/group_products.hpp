@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of 16 rows of A and B with floating-point sums, for mma (9.7.14), wgmma (9.7.15.5) and tcgen05.mma
-// (9.7.16.10), with the sums of an H200 (docs/numerics.md). Included only by files that are compiled once per level.
+// Products of 16 rows of A and B with floating-point sums, for wgmma (9.7.15.5) and tcgen05.mma (9.7.16.10), with the
+// sums of an H200 (docs/numerics.md). Included only by files that are compiled once per level.
 //
 //   fill a.tile, b.tile;  prepare(a, p);  prepare(b, p);  add_products<kKept, false>(p, accumulate, a, b,
 //   accumulators);
@@ -114,50 +114,32 @@ inline void put_fours(const float* from, float* to) {
 #endif
 }
 
-inline void put_fours(const std::uint8_t* from, std::uint8_t* to) {
-#if defined(__AVX2__)
-  const __m256i places =
-      _mm256_setr_epi8(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7);
-  const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(eight), places));
-#else
-  Word32 fours[kBlock];
-  for (int i = 0; i < kBlock; ++i) fours[i] = from[i] * 0x01010101u;
-  std::memcpy(to, fours, sizeof fours);
-#endif
-}
-
 /// Of a tile that has been filled.
 inline void prepare(FactorA& a, const MatrixProduct& p) {
   if (p.negate_a) negate(a.tile, kRowsOfWarp * p.k);
   std::uint8_t codes[kRowsOfWarp * kMostGroupDepth];
-  a.exponents = find_exponents(a.tile, kRowsOfWarp * p.k, smallest_of(p.a, p.as_halves), codes);
+  a.exponents = find_exponents(a.tile, kRowsOfWarp * p.k, smallest_of(p.a), codes);
   for (int half = 0; half < 2; ++half)
     for (int k = 0; k < p.k; ++k) {
       const int from = (half * p.k + k) * kBlock, to = k * kLanes + half * kLanes / 2;
       put_fours(a.tile + from, a.rows + to);
-      put_fours(codes + from, a.codes + to);
+      Word32 fours[kBlock];
+      for (int i = 0; i < kBlock; ++i) fours[i] = codes[from + i] * 0x01010101u;
+      std::memcpy(a.codes + to, fours, sizeof fours);
     }
 }
 
-inline void put_even_columns_first(float* tile, int count) {
-  for (int i = 0; i < count; i += kBlock) {
-    using Columns = float __attribute__((vector_size(32)));
-    const auto v = load<Columns>(tile + i);
-    store(tile + i, __builtin_shufflevector(v, v, 0, 2, 4, 6, 1, 3, 5, 7));
-  }
-}
-/// Of a tile whose columns are in this order.
-inline void find_exponents(FactorB& b, const MatrixProduct& p) {
-  for (int block = 0; block < p.n / kBlock; ++block) {
-    const int at = block * p.k * kBlock;
-    b.exponents[block] = find_exponents(b.tile + at, p.k * kBlock, smallest_of(p.b, p.as_halves), b.codes + at);
-  }
-}
 inline void prepare(FactorB& b, const MatrixProduct& p) {
   if (p.negate_b) negate(b.tile, p.n * p.k);
-  put_even_columns_first(b.tile, p.n * p.k);
-  find_exponents(b, p);
+  for (int i = 0; i < p.n * p.k; i += kBlock) {
+    using Columns = float __attribute__((vector_size(32)));
+    const auto v = load<Columns>(b.tile + i);
+    store(b.tile + i, __builtin_shufflevector(v, v, 0, 2, 4, 6, 1, 3, 5, 7));
+  }
+  for (int block = 0; block < p.n / kBlock; ++block) {
+    const int at = block * p.k * kBlock;
+    b.exponents[block] = find_exponents(b.tile + at, p.k * kBlock, smallest_of(p.b), b.codes + at);
+  }
 }
 
 // ---- accumulators of 16 rows and eight columns: by odd columns and lower rows, as in registers
@@ -216,16 +198,12 @@ inline bool any_of(Integers x) {
 #endif
 }
 
-// The largest exponents of products, in the place of a single's; 0: there are none.
-inline Integers peak_of(const std::uint8_t* peaks, int base) {
+// The largest exponents among products and accumulator, in the place of a single's. In bits below that, an accumulator
+// has its fraction, so that only that of 0 without products is 0.
+template <bool halves> Words peak_of(const std::uint8_t* peaks, int base, Floats c) {
   const Integers sum = widened(peaks);
   const Integers exponent = (sum + base) << 23; // below 1 where it is smaller than that of any number
-  return (exponent > 1 ? exponent : Integers{} + 1) & (sum >= 2 * kLow);
-}
-
-// Among products and accumulator. In bits below the exponent, an accumulator has its fraction, so that only that of 0
-// without products is 0.
-template <bool halves> Words peak_of(Integers of_product, Floats c) {
+  const Integers of_product = (exponent > 1 ? exponent : Integers{} + 1) & (sum >= 2 * kLow);
   auto of_c = reinterpret_cast<Integers>(as_words(c) & 0x7fffffffu);
   if constexpr (halves) { // subnormal ones have the exponent of the least normal number
     const Integers smallest = Integers{} + ((kBias - 14) << 23);
@@ -264,31 +242,6 @@ inline __attribute__((always_inline)) void sum_products(const float* rows, const
   }
 }
 
-// The accumulators as vectors.
-inline Floats vector_of(const Sums& c, int odd, int v) {
-  return load<Floats>(c.at[odd][v * kWide / kWarpSize] + v * kWide % kWarpSize);
-}
-
-// What products and accumulators are multiplied with before they are cut off. `of_products(odd, v)`: their peaks.
-// False: some elements are not ordinary. `needs_all`: so are those without products.
-template <int kept, bool halves, class OfProducts>
-inline __attribute__((always_inline)) bool find_scales(const Sums& c, bool needs_all, OfProducts of_products,
-                                                       BlockOfFloats& scale) {
-  constexpr Word32 kLeast = Word32{1 + kept} << 23; // smaller ones would make subnormal results
-  Words most{}, least = ~Words{};                   // of those that are not 0, less 1
-  for (int odd = 0; odd < 2; ++odd)
-    for (int v = 0; v < kVectors; ++v) {
-      const Words peak = peak_of<halves>(of_products(odd, v), vector_of(c, odd, v)),
-                  below = needs_all ? (peak == 0 ? Words{} : peak - 1) : peak - 1, exponent = peak & kExponent;
-      most = peak > most ? peak : most;
-      least = below < least ? below : least;
-      scale[odd][v] =
-          as_floats((Words{} + (Word32{2 * kBias + kept} << 23)) - (exponent > kLeast ? exponent : Words{} + kLeast));
-    }
-  return !any_of(reinterpret_cast<Integers>(most >= (Word32{kMost + 1} << 23)) |
-                 reinterpret_cast<Integers>(least < kLeast - 1));
-}
-
 // Adds. Returns what is negative where the sum exceeds 32 bits.
 inline Integers add_to(Integers& sum, Integers more) {
   const Integers before = sum;
@@ -296,28 +249,49 @@ inline Integers add_to(Integers& sum, Integers more) {
   return (before ^ sum) & (more ^ sum);
 }
 
-struct Depth { // products of an element that are summed at once, of all in the tiles
-  int first, count, all;
-};
-
-// The sums of products and accumulators. False: some exceed 32 bits. `several`: the products are added in several
-// steps, because the sum of all may exceed 32 bits.
+// 16 rows and eight columns. False: some elements are not ordinary. `several`: the products are added in several steps,
+// because the sum of all may exceed 32 bits.
 template <int kept, bool halves, bool several>
-inline __attribute__((always_inline)) bool sum_block(const float* rows, const float* columns, int count,
-                                                     const BlockOfFloats& scale, const Sums& c, float (*d)[kLanes]) {
+bool add_block(const FactorA& a, const FactorB& b, int block, int k, const Sums& c, float (*d)[kLanes]) {
+  constexpr Word32 kLeast = Word32{1 + kept} << 23; // smaller ones would make subnormal results
+  const Exponents &of_a = a.exponents, &of_b = b.exponents[block];
+  if (of_a.special || of_b.special || of_a.most + of_b.most - kBias > kMost) return false;
+  alignas(64) std::uint8_t peaks[2][kLanes];
+  find_peaks(k, a.codes, b.codes + block * k * kBlock, peaks);
+  if ((of_a.doubtful || of_b.doubtful) && has_doubtful(peaks)) return false;
+  const int base = of_a.most + of_b.most - 2 * kTop - kBias;
+  const auto c_of = [&](int odd, int v) {
+    return load<Floats>(c.at[odd][v * kWide / kWarpSize] + v * kWide % kWarpSize);
+  };
+  BlockOfFloats scale;
+  Words most{}, least = ~Words{}; // of those that are not 0, less 1
+  for (int odd = 0; odd < 2; ++odd)
+    for (int v = 0; v < kVectors; ++v) {
+      const Words peak = peak_of<halves>(peaks[odd] + v * kWide, base, c_of(odd, v)), below = peak - 1,
+                  exponent = peak & kExponent;
+      most = peak > most ? peak : most;
+      least = below < least ? below : least;
+      scale[odd][v] =
+          as_floats((Words{} + (Word32{2 * kBias + kept} << 23)) - (exponent > kLeast ? exponent : Words{} + kLeast));
+    }
+  if (any_of(reinterpret_cast<Integers>(most >= (Word32{kMost + 1} << 23)) |
+             reinterpret_cast<Integers>(least < kLeast - 1)))
+    return false;
+
+  const float *rows = a.rows, *columns = b.tile + block * k * kBlock;
   BlockOfIntegers sum;
   Integers exceeds{};
-  sum_products(rows, columns, several ? kExact : count, scale, sum);
-  for (int i = kExact; several && i < count; i += kExact) {
+  sum_products(rows, columns, several ? kExact : k, scale, sum);
+  for (int i = kExact; several && i < k; i += kExact) {
     BlockOfIntegers more;
-    sum_products(rows + i * kLanes, columns + i * kBlock, std::min(count - i, kExact), scale, more);
+    sum_products(rows + i * kLanes, columns + i * kBlock, std::min(k - i, kExact), scale, more);
     for (int odd = 0; odd < 2; ++odd)
       for (int v = 0; v < kVectors; ++v) exceeds |= add_to(sum[odd][v], more[odd][v]);
   }
   for (int odd = 0; odd < 2; ++odd)
     for (int v = 0; v < kVectors; ++v) {
       Integers total = sum[odd][v];
-      exceeds |= add_to(total, __builtin_convertvector(vector_of(c, odd, v) * scale[odd][v], Integers));
+      exceeds |= add_to(total, __builtin_convertvector(c_of(odd, v) * scale[odd][v], Integers));
       Floats cut = __builtin_convertvector(total, Floats);
       if constexpr (halves) { // to odd
         const Integers inexact = __builtin_convertvector(cut, Integers) != total;
@@ -331,37 +305,20 @@ inline __attribute__((always_inline)) bool sum_block(const float* rows, const fl
   return !any_of(exceeds < 0);
 }
 
-// 16 rows and eight columns. False: some elements are not ordinary.
-template <int kept, bool halves, bool several>
-bool add_block(const FactorA& a, const FactorB& b, int block, Depth k, const Sums& c, float (*d)[kLanes]) {
-  const Exponents &of_a = a.exponents, &of_b = b.exponents[block];
-  if (of_a.special || of_b.special || of_a.most + of_b.most - kBias > kMost) return false;
-  alignas(64) std::uint8_t peaks[2][kLanes];
-  const int in_a = k.first * kLanes, in_b = (block * k.all + k.first) * kBlock;
-  find_peaks(k.count, a.codes + in_a, b.codes + in_b, peaks);
-  if ((of_a.doubtful || of_b.doubtful) && has_doubtful(peaks)) return false;
-  const int base = of_a.most + of_b.most - 2 * kTop - kBias;
-  BlockOfFloats scale;
-  if (!find_scales<kept, halves>(
-          c, false, [&](int odd, int v) { return peak_of(peaks[odd] + v * kWide, base); }, scale))
-    return false;
-  return sum_block<kept, halves, several>(a.rows + in_a, b.tile + in_b, k.count, scale, c, d);
-}
-
 // ---- any numbers
 
 template <int kept, bool halves>
-void add_elements(const MatrixProduct& s, const FactorA& a, const FactorB& b, int block, Depth depth, bool accumulate,
-                  const Sums& c, float (*d)[kLanes]) {
+void add_elements(const MatrixProduct& s, const FactorA& a, const FactorB& b, int block, bool accumulate, const Sums& c,
+                  float (*d)[kLanes]) {
   constexpr bool cut = kept == kKeptOfBytes && !halves;
   for (int odd = 0; odd < 2; ++odd)
     for (int i = 0; i < kLanes; ++i) {
       const int of_row = i / 4, half = i / kWarpSize;
-      ElementSum sum(smallest_of(s.a, s.as_halves), smallest_of(s.b, s.as_halves), kept);
+      ElementSum sum(smallest_of(s.a), smallest_of(s.b), kept);
       if (accumulate) sum.accumulate(c.at[odd][half][i % kWarpSize], halves ? kBias - 14 : 1);
-      for (int k = depth.first; k < depth.first + depth.count; ++k)
+      for (int k = 0; k < s.k; ++k)
         if (!s.sparse || (a.present[k] >> of_row & 1) != 0)
-          sum.add(a.rows[k * kLanes + i], b.tile[(block * depth.all + k) * kBlock + 4 * odd + i % 4]);
+          sum.add(a.rows[k * kLanes + i], b.tile[(block * s.k + k) * kBlock + 4 * odd + i % 4]);
       const float x = sum.result(halves);
       const bool finite = (bits_of(x) & kExponent) != kExponent;
       d[odd][i] = cut && finite ? std::bit_cast<float>(bits_of(x) & ~kLostOfBytes) + 0.0f : x;
@@ -376,7 +333,6 @@ struct Blocks { // of eight columns
 template <int kept, bool halves, class Accumulators>
 void add_products(const MatrixProduct& p, Blocks blocks, bool accumulate, const FactorA& a, const FactorB& b,
                   Accumulators d) {
-  const Depth depth{0, p.k, p.k};
   bool left[kMostColumns / kBlock]; // for the second loop, which needs the usual rounding
   bool any = false;
   Sums c;
@@ -385,8 +341,8 @@ void add_products(const MatrixProduct& p, Blocks blocks, bool accumulate, const 
     const RoundingScope<Truncating> scope;
     for (int block = blocks.first; block < blocks.end; ++block) {
       d.read(block, c);
-      left[block] = !(kept == kKept && p.k > kExact ? add_block<kept, halves, true>(a, b, block, depth, c, values)
-                                                    : add_block<kept, halves, false>(a, b, block, depth, c, values));
+      left[block] = !(kept == kKept && p.k > kExact ? add_block<kept, halves, true>(a, b, block, p.k, c, values)
+                                                    : add_block<kept, halves, false>(a, b, block, p.k, c, values));
       any = any || left[block];
       if (!left[block]) d.write(block, values);
     }
@@ -394,7 +350,7 @@ void add_products(const MatrixProduct& p, Blocks blocks, bool accumulate, const 
   for (int block = blocks.first; any && block < blocks.end; ++block) {
     if (!left[block]) continue;
     d.read(block, c);
-    add_elements<kept, halves>(p, a, b, block, depth, accumulate, c, values);
+    add_elements<kept, halves>(p, a, b, block, accumulate, c, values);
     d.write(block, values);
   }
 }

@@ -12,9 +12,8 @@ namespace warplens::exec {
 struct MatrixProduct {
   int n = 0, k = 0; ///< of a sparse product, k counts the rows of B; of bits, words
   MatrixElement a{}, b{}, d{};
-  bool sparse = false;    ///< A has k / 2 columns
-  bool saturate = false;  ///< .satfinite
-  bool as_halves = false; ///< factors of 8 bits are multiplied as halves
+  bool sparse = false;   ///< A has k / 2 columns
+  bool saturate = false; ///< .satfinite
   bool a_transposed = false, b_transposed = false;
   bool negate_a = false, negate_b = false;
 };
