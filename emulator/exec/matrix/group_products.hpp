@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of 16 rows of A and B with floating-point sums, for wgmma (9.7.15.5) and tcgen05.mma (9.7.16.10), with the
-// sums of an H200 (docs/numerics.md). Included only by files that are compiled once per level.
+// sums of an H200 (docs/numerics.md); multiply_rows.cpp uses parts of it for mma. Included only by files that are
+// compiled once per level.
 //
 //   fill a.tile, b.tile;  prepare(a, p);  prepare(b, p);  add_products<kKept, false>(p, accumulate, a, b,
 //   accumulators);

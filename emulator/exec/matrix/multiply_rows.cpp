@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma, mma.sp and wmma.mma of floats with 16 rows and without scales, by the sums of group_products.hpp; the rule is
-// that of multiply_floats.cpp, which has the other shapes. Compiled once per level.
+// mma, mma.sp and wmma.mma of floats with 16 rows and without scales. The rule is that of multiply_floats.cpp, which
+// has the other shapes; D is computed as it lies in the registers of a warp, as in group_products.hpp. Compiled once
+// per level.
 #include "emulator/exec/matrix/group_products.hpp"
 #include "emulator/exec/matrix/multiply_handlers.hpp"
+
+#include <limits>
 
 namespace warplens::exec::WARPLENS_LEVEL {
 
@@ -157,127 +160,197 @@ void add_late(const Sums& c, float (*values)[kLanes]) {
     }
 }
 
-// ---- exponents of few products: as powers of two, whose products are exact
+// ---- exponents, as powers of two, whose products are exact
 
-// Of numbers. 0 has 0, infinities and NaNs have infinity.
-void put_powers(const float* values, int count, int smallest, float* powers) {
-  const Words least = Words{} + (static_cast<Word32>(smallest) << 23);
-  for (int i = 0; i < count; i += kWide) {
-    const Words magnitude = load<Words>(values + i) & 0x7fffffffu, exponent = magnitude & kExponent;
-    const auto present = reinterpret_cast<Words>(magnitude != 0);
-    store(powers + i, (exponent > least ? exponent : least) & present);
+struct Tile { // of 16 rows of A, or of columns of B of which the even ones of each eight come first
+  alignas(64) float values[kRowsOfWarp * kMostGroupDepth];
+  alignas(64) float powers[kRowsOfWarp * kMostGroupDepth];
+  int size = 0;
+
+  /// Of numbers. 0 has 0, infinities and NaNs have infinity.
+  void find_powers(int smallest) {
+    const Words least = Words{} + (static_cast<Word32>(smallest) << 23);
+    for (int i = 0; i < size; i += kWide) {
+      const Words magnitude = load<Words>(values + i) & 0x7fffffffu, exponent = magnitude & kExponent;
+      const auto present = reinterpret_cast<Words>(magnitude != 0);
+      store(powers + i, (exponent > least ? exponent : least) & present);
+    }
   }
-}
-
-struct Powers {
-  alignas(64) float a[kMostGroupDepth * kLanes];               ///< as FactorA::rows
-  alignas(64) float b[kMostBlocks * kBlock * kMostGroupDepth]; ///< as FactorB::tile
+  /// The least power of a number other than 0.
+  [[nodiscard]] float least_power() const {
+    float least = std::numeric_limits<float>::infinity();
+    for (int i = 0; i < size; ++i) least = powers[i] != 0 && powers[i] < least ? powers[i] : least;
+    return least;
+  }
 };
 
-// As add_block(). The product of an infinity and 0 is a NaN, whose bits are those of a large number here. `may_vanish`:
-// products may have a power less than that of any number, which is 0.
-template <bool halves>
-bool add_few(const FactorA& a, const FactorB& b, const Powers& powers, bool may_vanish, int block, Depth k,
-             const Sums& c, float (*d)[kLanes]) {
-  const int in_a = k.first * kLanes, in_b = (block * k.all + k.first) * kBlock;
-  Words peaks[2][kVectors]{};
-  for (int i = 0; i < k.count; ++i)
-    for (int odd = 0; odd < 2; ++odd) {
-      const Floats columns = four_columns(powers.b + in_b + i * kBlock + 4 * odd);
-      for (int v = 0; v < kVectors; ++v) {
-        const Words power = as_words(load<Floats>(powers.a + in_a + i * kLanes + v * kWide) * columns);
-        peaks[odd][v] = power > peaks[odd][v] ? power : peaks[odd][v];
-      }
-    }
-  Words beyond{}; // as integers with a sign, they would be small
-  for (const auto& of_odd : peaks)
-    for (const Words& peak : of_odd) beyond |= peak;
-  if (any_of(reinterpret_cast<Integers>(beyond) < 0)) return false;
-  BlockOfFloats scale;
-  const auto of_products = [&](int odd, int v) { return reinterpret_cast<Integers>(peaks[odd][v]); };
-  if (!find_scales<kKept, halves>(c, may_vanish, of_products, scale)) return false;
-  return sum_block<kKept, halves, false>(a.rows + in_a, b.tile + in_b, k.count, scale, c, d);
+Floats vector_of(const Sums& c, int odd, int v) {
+  return load<Floats>(c.at[odd][v * kWide / kWarpSize] + v * kWide % kWarpSize);
 }
 
+// What products and accumulators are multiplied with before they are cut off.
+struct Scales {
+  BlockOfFloats scale;
+  Words most{}, least = ~Words{}; ///< peaks of elements, the second of those that are not 0, less 1
+  Integers zeros{};               ///< where the peak is 0
+
+  /// `peaks`: of products. The product of an infinity and 0 is a NaN, whose bits are those of a large number.
+  template <bool halves> void find(const Words (&peaks)[2][kVectors], const Sums& c) {
+    constexpr Word32 kLeast = Word32{1 + kKept} << 23;
+    for (int odd = 0; odd < 2; ++odd)
+      for (int v = 0; v < kVectors; ++v) {
+        auto of_c = as_words(vector_of(c, odd, v)) & 0x7fffffffu;
+        if constexpr (halves) { // subnormal ones have the exponent of the least normal number
+          const Words smallest = Words{} + (Word32{kBias - 14} << 23);
+          of_c = (of_c > smallest ? of_c : smallest) & reinterpret_cast<Words>(of_c != 0);
+        }
+        const Words peak = peaks[odd][v] > of_c ? peaks[odd][v] : of_c, exponent = peak & kExponent, below = peak - 1;
+        most = peak > most ? peak : most;
+        least = below < least ? below : least;
+        zeros |= reinterpret_cast<Integers>(peak == 0);
+        scale[odd][v] = as_floats((Words{} + (Word32{2 * kBias + kKept} << 23)) -
+                                  (exponent > kLeast ? exponent : Words{} + kLeast));
+      }
+  }
+  /// Whether sums are exact in 32 bits, and results normal numbers.
+  [[nodiscard]] bool ordinary() const {
+    constexpr Word32 kLeast = Word32{1 + kKept} << 23;
+    return !any_of(reinterpret_cast<Integers>(most >= (Word32{kMost + 1} << 23)) |
+                   reinterpret_cast<Integers>(least < kLeast - 1));
+  }
+};
+
 // ---- the product
+
+struct Depth { // products of an element that are summed at once
+  int first, count;
+};
 
 class Product {
 public:
   Product(const MatrixSite& site, Warp* warp) : s_(site), warp_(warp) {
-    p_.n = s_.n, p_.k = s_.k, p_.a = s_.a.element, p_.b = s_.b.element;
-    p_.sparse = s_.sparse;
-    p_.as_halves = s_.late;
-    read_a(s_, warp, a_.tile);
-    read_tile(s_.b, warp, s_.place.data(), s_.k, b_.tile);
-    put_even_columns_first(b_.tile, s_.n * s_.k);
-    constexpr int kFew = 16; // of more products, exponents are faster as bytes
-    few_ = s_.block <= kFew;
-    few_ ? find_powers() : find_codes();
-  }
-
-  /// Eight columns; the products of one step of the rule after those of another.
-  template <bool halves> void sum(int block, float (*values)[kLanes]) {
-    Sums c, so_far;
-    read_sums(s_.c, warp_, static_cast<std::size_t>(block), c);
-    if (s_.late) std::memset(so_far.room, 0, sizeof so_far.room);
-    for (int odd = 0; odd < 2; ++odd)
-      for (int half = 0; half < 2; ++half)
-        so_far.at[odd][half] = s_.late ? so_far.room[odd] + half * kWarpSize : c.at[odd][half];
-    for (int first = 0; first < s_.k; first += s_.block) {
-      if (first != 0) go_on(so_far, values);
-      add<halves>(block, {first, s_.block, s_.k}, so_far, values);
-      if (halves && (s_.late || first + s_.block < s_.k)) round_to_halves(values);
-    }
-    if (s_.late) add_late(c, values);
-  }
-
-private:
-  static void go_on(Sums& so_far, const float (*values)[kLanes]) {
-    std::memcpy(so_far.room, values, sizeof so_far.room);
-    for (int odd = 0; odd < 2; ++odd)
-      for (int half = 0; half < 2; ++half) so_far.at[odd][half] = so_far.room[odd] + half * kWarpSize;
-  }
-
-  void find_powers() {
-    const int smallest_a = smallest_of(p_.a, p_.as_halves), smallest_b = smallest_of(p_.b, p_.as_halves);
+    const int smallest_a = smallest_of(s_.a.element, s_.late), smallest_b = smallest_of(s_.b.element, s_.late);
     may_vanish_ = smallest_a + smallest_b < kBias;
-    alignas(64) float powers[kRowsOfWarp * kMostGroupDepth];
-    put_powers(a_.tile, kRowsOfWarp * s_.k, smallest_a, powers);
-    put_powers(b_.tile, s_.n * s_.k, smallest_b, powers_.b);
+    a_.size = kRowsOfWarp * s_.k, b_.size = s_.n * s_.k;
+    read_a(s_, warp, a_.values);
+    read_tile(s_.b, warp, s_.place.data(), s_.k, b_.values);
+    for (int i = 0; i < b_.size; i += kBlock) {
+      const auto v = load<EightFloats>(b_.values + i);
+      store(b_.values + i, __builtin_shufflevector(v, v, 0, 2, 4, 6, 1, 3, 5, 7));
+    }
+    a_.find_powers(smallest_a);
+    b_.find_powers(smallest_b);
     for (int half = 0; half < 2; ++half)
       for (int k = 0; k < s_.k; ++k) {
         const int from = (half * s_.k + k) * kBlock, to = k * kLanes + half * kLanes / 2;
-        put_fours(a_.tile + from, a_.rows + to);
-        put_fours(powers + from, powers_.a + to);
+        put_fours(a_.values + from, rows_ + to);
+        put_fours(a_.powers + from, powers_ + to);
       }
   }
-  void find_codes() {
-    prepare(a_, p_);
-    find_exponents(b_, p_);
-    has_codes_ = true;
+
+  /// Eight columns; the products of one step of the rule after those of another. False: some elements are not ordinary,
+  /// unless `any_numbers`. Otherwise the rounding mode is that of Truncating.
+  template <bool halves, bool any_numbers> bool sum(int block, float (*values)[kLanes]) {
+    Sums so_far;
+    if (s_.late) {
+      std::memset(so_far.room, 0, sizeof so_far.room);
+      in_room(so_far);
+    } else {
+      read_sums(s_.c, warp_, static_cast<std::size_t>(block), so_far);
+    }
+    for (int first = 0; first < s_.k; first += s_.block) {
+      if (first != 0) {
+        std::memcpy(so_far.room, values, sizeof so_far.room);
+        in_room(so_far);
+      }
+      const Depth depth{first, s_.block};
+      if constexpr (any_numbers)
+        add_any<halves>(block, depth, so_far, values);
+      else if (!(s_.block > kExact ? add<halves, true>(block, depth, so_far, values)
+                                   : add<halves, false>(block, depth, so_far, values)))
+        return false;
+      if (halves && (s_.late || first + s_.block < s_.k)) round_to_halves(values);
+    }
+    return true;
+  }
+  /// Adds C where the rule does so at the end.
+  void finish(int block, float (*values)[kLanes]) const {
+    if (!s_.late) return;
+    Sums c;
+    read_sums(s_.c, warp_, static_cast<std::size_t>(block), c);
+    add_late(c, values);
   }
 
-  template <bool halves> bool add_ordinary(int block, Depth k, const Sums& c, float (*values)[kLanes]) {
-    const RoundingScope<Truncating> scope;
-    if (few_ && add_few<halves>(a_, b_, powers_, may_vanish_, block, k, c, values)) return true;
-    if (!has_codes_) find_codes();
-    return k.count > kExact ? add_block<kKept, halves, true>(a_, b_, block, k, c, values)
-                            : add_block<kKept, halves, false>(a_, b_, block, k, c, values);
+private:
+  static void in_room(Sums& sums) {
+    for (int odd = 0; odd < 2; ++odd)
+      for (int half = 0; half < 2; ++half) sums.at[odd][half] = sums.room[odd] + half * kWarpSize;
+  }
+  [[nodiscard]] int in_b(int block, int k) const { return (block * s_.k + k) * kBlock; }
+
+  // `several`: the sum of all products may exceed 32 bits.
+  template <bool halves, bool several> bool add(int block, Depth k, const Sums& c, float (*d)[kLanes]) {
+    const float *rows = rows_ + k.first * kLanes, *columns = b_.values + in_b(block, k.first);
+    Words peaks[2][kVectors]{};
+    for (int i = 0; i < k.count; ++i)
+      for (int odd = 0; odd < 2; ++odd) {
+        const Floats of_columns = four_columns(b_.powers + in_b(block, k.first + i) + 4 * odd);
+        for (int v = 0; v < kVectors; ++v) {
+          const Words power = as_words(load<Floats>(powers_ + (k.first + i) * kLanes + v * kWide) * of_columns);
+          peaks[odd][v] = power > peaks[odd][v] ? power : peaks[odd][v];
+        }
+      }
+    Scales scales;
+    scales.find<halves>(peaks, c);
+    if (!scales.ordinary() || (may_vanish_ && any_of(scales.zeros) && vanishes())) return false;
+
+    BlockOfIntegers sum;
+    Integers exceeds{};
+    sum_products(rows, columns, several ? kExact : k.count, scales.scale, sum);
+    for (int i = kExact; several && i < k.count; i += kExact) {
+      BlockOfIntegers more;
+      sum_products(rows + i * kLanes, columns + i * kBlock, std::min(k.count - i, kExact), scales.scale, more);
+      for (int odd = 0; odd < 2; ++odd)
+        for (int v = 0; v < kVectors; ++v) exceeds |= add_to(sum[odd][v], more[odd][v]);
+    }
+    for (int odd = 0; odd < 2; ++odd)
+      for (int v = 0; v < kVectors; ++v) {
+        const Floats scale = scales.scale[odd][v];
+        Integers total = sum[odd][v];
+        exceeds |= add_to(total, __builtin_convertvector(vector_of(c, odd, v) * scale, Integers));
+        Floats cut = __builtin_convertvector(total, Floats);
+        if constexpr (halves) { // to odd
+          const Integers inexact = __builtin_convertvector(cut, Integers) != total;
+          cut = as_floats(as_words(cut) | reinterpret_cast<Words>(inexact & 1));
+        }
+        store(d[odd] + v * kWide, cut * as_floats((Words{} + (Word32{2 * kBias} << 23)) - as_words(scale)));
+      }
+    return !any_of(exceeds < 0);
   }
 
-  template <bool halves> void add(int block, Depth k, const Sums& c, float (*values)[kLanes]) {
-    if (add_ordinary<halves>(block, k, c, values)) return;
-    if (s_.sparse) find_present(s_, warp_, a_.present);
-    add_elements<kKept, halves>(p_, a_, b_, block, k, true, c, values);
+  // Whether the power of a product may be less than that of any number, which is 0.
+  [[nodiscard]] bool vanishes() const { return a_.least_power() * b_.least_power() == 0; }
+
+  // Element by element.
+  template <bool halves> void add_any(int block, Depth depth, const Sums& c, float (*d)[kLanes]) const {
+    Word32 present[kMostGroupDepth];
+    if (s_.sparse) find_present(s_, warp_, present);
+    for (int odd = 0; odd < 2; ++odd)
+      for (int i = 0; i < kLanes; ++i) {
+        ElementSum sum(smallest_of(s_.a.element, s_.late), smallest_of(s_.b.element, s_.late), kKept);
+        sum.accumulate(c.at[odd][i / kWarpSize][i % kWarpSize], halves ? kBias - 14 : 1);
+        for (int k = depth.first; k < depth.first + depth.count; ++k)
+          if (!s_.sparse || (present[k] >> i / 4 & 1) != 0)
+            sum.add(rows_[k * kLanes + i], b_.values[in_b(block, k) + 4 * odd + i % 4]);
+        d[odd][i] = sum.result(halves);
+      }
   }
 
   const MatrixSite& s_;
   Warp* warp_;
-  MatrixProduct p_;
-  bool few_ = false, may_vanish_ = false, has_codes_ = false;
-  FactorA a_;
-  FactorB b_;
-  Powers powers_;
+  bool may_vanish_ = false;
+  Tile a_, b_;
+  alignas(64) float rows_[kMostGroupDepth * kLanes], powers_[kMostGroupDepth * kLanes]; ///< of A: each four times
 };
 
 } // namespace
@@ -289,8 +362,16 @@ bool multiply_sixteen_rows(const Op* op, Warp* warp) {
   const int blocks = s.n / kBlock;
   // D may be in the registers of C.
   alignas(64) float values[kMostBlocks][2][kLanes];
-  for (int block = 0; block < blocks; ++block)
-    halves ? p.sum<true>(block, values[block]) : p.sum<false>(block, values[block]);
+  bool done[kMostBlocks];
+  {
+    const RoundingScope<Truncating> scope;
+    for (int block = 0; block < blocks; ++block)
+      done[block] = halves ? p.sum<true, false>(block, values[block]) : p.sum<false, false>(block, values[block]);
+  }
+  for (int block = 0; block < blocks; ++block) {
+    if (!done[block]) halves ? p.sum<true, true>(block, values[block]) : p.sum<false, true>(block, values[block]);
+    p.finish(block, values[block]);
+  }
   for (int block = 0; block < blocks; ++block)
     write_sums(s.d, warp, static_cast<std::size_t>(block), halves, values[block]);
   return true;
