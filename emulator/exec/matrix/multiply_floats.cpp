@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma, mma.sp and wmma.mma of f16, bf16, tf32 and bytes of floating point (9.7.14.4.5, 9.7.14.5, 9.7.14.6). Compiled
-// once per level.
+// mma, mma.sp and wmma.mma of f16, bf16, tf32 and bytes of floating point (9.7.14.4.5, 9.7.14.5, 9.7.14.6), with 32
+// rows or scales; multiply_rows.cpp has the others. Compiled once per level.
 //
 // The manual does not specify the order and the rounding of sums of floats. Here they are those of an H200, bit for bit
 // (tests/data/hardware/matrix.jsonl). Products are exact. The products of a block and the accumulator are shifted to
