@@ -123,6 +123,26 @@ TEST(WarpPath, RegistersLimitTheLoadsInFlight) {
   EXPECT_EQ(waits(body(21)), 2);
 }
 
+TEST(WarpPath, LoadsUnderPredicatesAreWaitedForTogether) {
+  const auto skipped = [](const std::string& at, const std::string& end) {
+    return "@%p1 bra " + end + "; ld.global.u32 %r10, [%rd1+" + at + "]; add.u32 %r11, %r11, %r10; " + end + ": ";
+  };
+  const std::string compare = "setp.eq.u32 %p1, %r1, 999; ";
+  EXPECT_EQ(waits(compare + skipped("0", "A") + skipped("4", "B")), 1);
+  const std::string barred = "bar.sync 0; "; // too long to be predicated: a barrier between them
+  EXPECT_EQ(waits(compare + skipped("0", "A") + barred + skipped("4", "B")), 2);
+}
+
+TEST(WarpPath, TurnsOfAnUnrolledLoopAreWaitedForTogether) {
+  const auto loop = [](const std::string& pragma) {
+    return "mov.u32 %r12, 0; LOOP: " + pragma +
+           " ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r11, %r10; add.u32 %r12, %r12, 1; "
+           "setp.lt.u32 %p1, %r12, 8; @%p1 bra LOOP;";
+  };
+  EXPECT_EQ(waits(loop("")), 2);
+  EXPECT_EQ(waits(loop(".pragma \"nounroll\";")), 8);
+}
+
 TEST(WarpPath, BarriersTakeLongerWithMoreWarps) {
   const std::string barrier = "bar.sync 0; mov.u32 %r10, 1;";
   EXPECT_EQ(cycles(barrier, 128).l2 - cycles(barrier, 64).l2, 2 * 2);

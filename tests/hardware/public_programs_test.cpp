@@ -236,6 +236,43 @@ TEST(MicroBenchmarks, PortOfAMultiprocessor) {
   }
 }
 
+// What a warp alone waits for a load of many lines, and for many accesses of memory, more than for one.
+TEST(MicroBenchmarks, LoadsOfManyLines) {
+  auto answers = micro_benchmarks("h200", "in_flight");
+  const auto each = [&](const std::string& name) {
+    return answers.at(name).at("cycles") / answers.at(name).at("times");
+  };
+  const auto through = [&](const std::string& level, int sectors) {
+    return each(level + " 1 " + std::to_string(sectors) + " 1 1 0");
+  };
+  const double in_l1 = through("l1", 32) - through("l1", 4);
+  for (const char* id : {"h200", "h100"}) {
+    const model::CriticalPathParameters p = *model::find_device(id)->critical_path;
+    EXPECT_NEAR(in_l1 / 31, *p.latency_line, 0.05) << id;
+    EXPECT_NEAR(through("l2", 32) - through("l2", 4), 31 * *p.latency_line, 5) << id;
+    EXPECT_NEAR((through("memory", 32) - through("memory", 4) - in_l1) / 5, *p.latency_memory_doubling, 0.05) << id;
+    // Two loads of 32 lines each: six doublings.
+    EXPECT_NEAR((each("memory 2 32 1 1 0") - each("l1 2 32 1 1 0") - (through("memory", 4) - through("l1", 4))) / 6,
+                *p.latency_memory_doubling, 1)
+        << id;
+  }
+}
+
+// Updates of floating-point numbers by different requests follow each other, also those of different words of a sector.
+TEST(MicroBenchmarks, ASectorTakesOneRequestOfFloatsAfterTheOther) {
+  auto answers = micro_benchmarks("h200", "hot_words");
+  const model::CriticalPathParameters p = *model::find_device("h200")->critical_path;
+  const auto each = [&](const char* name) {
+    return answers.at(name).at("nanoseconds") * p.clock_ghz / answers.at(name).at("times");
+  };
+  for (const char* words : {"add_double_of_warp 1056 256 8 1", "add_double_of_warp 1056 256 16 1",
+                            "add_double_of_warp 1056 256 32 1"}) // one, two and four words
+    EXPECT_NEAR(each(words), p.float_atomic_word, 0.1) << words;
+  // Different words of one request do not: two words take half as long as one.
+  EXPECT_NEAR(each("add_double 1056 256 8 32") / 32, p.float_atomic_word, 0.1);
+  EXPECT_NEAR(each("add_double 1056 256 16 32") / 16, p.float_atomic_word, 0.1);
+}
+
 // The parameters of contention were measured with kernels of other data; the micro-benchmarks give nearly the same.
 TEST(MicroBenchmarks, ConfirmTheCostOfContendedAtomics) {
   auto answers = micro_benchmarks("h200");
