@@ -70,11 +70,11 @@ SKIP = "mul.wide.s32 %rd20, %r1, 4; add.s64 %rd60, %rd3, %rd20; ld.global.nc.f32
 
 def branches():
     """One short branch: what it skips."""
-    for k in (1, 2, 4, 6, 7, 8, 10, 12, 16):
+    for k in (1, 2, 4, 6, 7, 8, 9, 10, 12, 16):
         yield f"fma_{k}", SKIP + FMA * k + "J:\n"
     for k in (1, 2, 4, 8):
         yield f"load_{k}", SKIP + "".join(f"ld.global.nc.f32 %f{20 + i}, [%rd60+{4 * i + 4}]; add.f32 %f1, %f1, %f{20 + i};\n" for i in range(k)) + "J:\n"
-    for k in (1, 2, 4, 6, 9):
+    for k in (1, 2, 4, 6, 7, 8, 9):
         yield f"store_{k}", SKIP + "".join(f"st.global.f32 [%rd4+{4 * i + 4}], %f10;\n" for i in range(k)) + "J:\n"
     for k in (1, 2, 4):
         yield f"shared_{k}", SKIP + "".join(f"ld.shared.f32 %f{20 + i}, [%r5+{4 * i + 4}]; add.f32 %f1, %f1, %f{20 + i};\n" for i in range(k)) + "J:\n"
