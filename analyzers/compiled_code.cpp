@@ -24,8 +24,14 @@ class Merger {
 public:
   Merger(const ir::Function& function, const ir::ControlFlow& flow) : function_(function), flow_(flow) {
     before_.resize(flow.blocks.size());
-    for (const ir::Block& b : flow.blocks)
-      for (const std::uint32_t to : b.successors) ++before_[to];
+    back_to_.assign(flow.blocks.size() + 1, ir::kNone);
+    for (std::size_t b = flow.blocks.size(); b-- > 0;) {
+      back_to_[b] = back_to_[b + 1];
+      for (const std::uint32_t to : flow.blocks[b].successors) {
+        ++before_[to];
+        back_to_[b] = std::min(back_to_[b], to);
+      }
+    }
   }
 
   /// A global load alone does not get a predicate: ptxas does so if the next block has such a detour, too, or in a
@@ -95,12 +101,7 @@ private:
   }
   [[nodiscard]] bool loads(const Detour& d) const { return loads(d.side) || loads(d.other); }
 
-  [[nodiscard]] bool in_loop(std::uint32_t block) const {
-    for (std::uint32_t b = block; b < flow_.blocks.size(); ++b)
-      for (const std::uint32_t to : flow_.blocks[b].successors)
-        if (to <= block) return true;
-    return false;
-  }
+  [[nodiscard]] bool in_loop(std::uint32_t block) const { return back_to_[block] <= block; }
 
   [[nodiscard]] bool follows_detour(std::uint32_t block) const {
     for (std::uint32_t b = block > 3 ? block - 3 : 0; b < block; ++b)
@@ -110,7 +111,8 @@ private:
 
   const ir::Function& function_;
   const ir::ControlFlow& flow_;
-  std::vector<std::uint32_t> before_; ///< how many lead to a block
+  std::vector<std::uint32_t> before_;  ///< how many lead to a block
+  std::vector<std::uint32_t> back_to_; ///< the first block to which a block or one behind it leads
 };
 
 } // namespace

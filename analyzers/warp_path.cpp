@@ -214,8 +214,8 @@ private:
     if (far && in_flight_.size() >= kLoadsInFlight) at = std::max(at, in_flight_[in_flight_.size() - kLoadsInFlight]);
     if (far) {
       if (step.doubling > 0) {
-        const auto waiting =
-            std::count_if(in_flight_.begin(), in_flight_.end(), [&](double done) { return done > at; });
+        const auto first = in_flight_.end() - static_cast<std::ptrdiff_t>(std::min(in_flight_.size(), kLoadsInFlight));
+        const auto waiting = std::count_if(first, in_flight_.end(), [&](double done) { return done > at; });
         latency += step.doubling * std::log2(1 + static_cast<double>(waiting));
       }
       in_flight_.push_back(at + latency);
