@@ -55,7 +55,7 @@ TEST(CompiledCode, ShortBranchesBecomePredicatesAndLoopsAreUnrolledAsByPtxas) {
     }
   }
   EXPECT_EQ(branches, 58);
-  EXPECT_EQ(loops, 41);
+  EXPECT_EQ(loops, 40);
 }
 
 } // namespace compiled_code_test

@@ -121,7 +121,6 @@ def loops():
                        ("root", "sqrt.rn.f32 %f2, %f10;"), ("atomic", "red.global.add.f32 [%rd4], %f10;"),
                        ("shuffle", "shfl.sync.bfly.b32 %f2, %f10, 1, 31, -1;")):
         yield f"loop_{name}", loop(load() + body + "\n")
-    yield "loop_chase", loop("mul.wide.s32 %rd20, %r40, 4; add.s64 %rd60, %rd3, %rd20; ld.global.nc.u32 %r40, [%rd60];\n", before="mov.u32 %r40, %r9;\n")
     yield "loop_until", loop(load(), test="setp.lt.s32 %p3, %r1, %r2; setp.gt.and.f32 %p1, %f10, 0f00000000, %p3;")
     yield "loop_doubling", loop(load(), "shl.b32 %r1, %r1, 1;")
     yield "loop_moving_bound", loop(load(), "add.s32 %r1, %r1, 64; add.s32 %r2, %r2, -1;")
