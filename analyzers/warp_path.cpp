@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/warp_path.hpp"
 
+#include "analyzers/compiled_loops.hpp"
 #include "analyzers/machine_work.hpp"
-#include "emulator/ir/control_flow.hpp"
-#include "emulator/ir/effects.hpp"
 #include "emulator/ir/opcode_parts.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warplens::analyzers {
 
@@ -23,8 +23,9 @@ struct Step {
   bool shared = false; ///< accesses shared memory
   bool alone = false;  ///< nothing else starts before its result is there
   double latency = 0;
-  double issue = 0;  ///< cycles in which it issues: one for each machine instruction
-  double branch = 0; ///< cycles after it until the next block starts
+  double doubling = 0; ///< cycles in addition for each doubling of the loads in flight
+  double issue = 0;    ///< cycles in which it issues: one for each machine instruction
+  double branch = 0;   ///< cycles after it until the next block starts
 };
 
 bool accesses_memory(InstructionClass which) {
@@ -37,18 +38,6 @@ Kind kind_of(const ir::Instruction& instruction, const ir::Effect& effect, Instr
   if (!accesses_memory(which)) return Kind::other;
   if (effect.writes.empty() || which == InstructionClass::atomic) return Kind::store;
   return which == InstructionClass::texture || ir::has_part(instruction, "nc") ? Kind::constant_load : Kind::load;
-}
-
-/// The compiler makes of these a sequence with a branch for special operands, so that it does not mix others into it.
-bool runs_alone(const ir::Instruction& i) {
-  switch (i.instruction_class) {
-  case InstructionClass::f32_divide:
-  case InstructionClass::f64_divide:
-  case InstructionClass::square_root:
-  case InstructionClass::reciprocal: return rounds(i);
-  case InstructionClass::integer_divide: return of_wide_integers(i);
-  default: return false;
-  }
 }
 
 double latency_of_conversion(const ir::Instruction& i, const PathLatencies& l) {
@@ -89,32 +78,43 @@ constexpr std::size_t kLoadsInFlight = 20;
 class Walk {
 public:
   Walk(const ir::Module& module, const ir::Function& function, double barrier)
-      : flow_(ir::control_flow(function)), effects_(ir::effects(module, function)), barrier_(barrier),
-        visits_(flow_.blocks.size()), before_(flow_.blocks.size()), registers_(function.registers.size()) {}
+      : flow_(ir::control_flow(function)), effects_(ir::effects(module, function)),
+        code_(compiled_code(function, flow_)), barrier_(barrier), visits_(code_.blocks.size()),
+        before_(code_.blocks.size()), share_(function.instructions.size(), 1), registers_(function.registers.size()) {
+    mark_unrolled(code_, function, effects_);
+  }
 
   /// How often each instruction ran, in the walks that follow.
   void follow(const std::vector<std::uint64_t>& times) {
-    for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {
+    for (std::size_t b = 0; b < code_.blocks.size(); ++b) {
       before_[b].clear();
-      if (flow_.blocks[b].first < flow_.blocks[b].end) visits_[b] = static_cast<double>(times[flow_.blocks[b].first]);
+      const std::vector<std::uint32_t>& all = code_.blocks[b].instructions;
+      if (all.empty()) continue;
+      visits_[b] = static_cast<double>(times[all.front()]);
+      for (const std::uint32_t i : all)
+        share_[i] = visits_[b] > 0 ? std::min(1.0, static_cast<double>(times[i]) / visits_[b]) : 0;
     }
-    for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b)
-      for (const std::uint32_t to : flow_.blocks[b].successors)
+    for (std::uint32_t b = 0; b < code_.blocks.size(); ++b)
+      for (const std::uint32_t to : code_.blocks[b].successors)
         if (visits_[b] > 0) before_[to].push_back(b);
   }
 
   /// Of all warps that ran so often.
   double cycles(const std::vector<Step>& steps) {
     double sum = 0;
-    for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
+    for (std::uint32_t b = 0; b < code_.blocks.size(); ++b) {
       if (visits_[b] == 0) continue;
       const std::uint32_t back = most_frequent(b, [&](std::uint32_t p) { return p >= b; });
       const std::uint32_t forward = most_frequent(b, [&](std::uint32_t p) { return p < b; });
       double entered = back == ir::kNone ? visits_[b] : 0;
       if (back != ir::kNone && forward != ir::kNone)
         entered = visits_[forward] < visits_[b] ? visits_[forward] : visits_[b] / 2;
-      sum += entered * cost(b, forward, steps);
-      if (entered < visits_[b]) sum += (visits_[b] - entered) * cost(b, back, steps);
+      if (code_.blocks[b].unrolled && entered > 0 && entered < visits_[b]) {
+        sum += entered * cost_of_turns(b, forward, visits_[b] / entered, steps);
+        continue;
+      }
+      sum += entered * cost(b, {forward, 1}, 1, steps);
+      if (entered < visits_[b]) sum += (visits_[b] - entered) * cost(b, {back, 1}, 1, steps);
     }
     return sum;
   }
@@ -134,6 +134,12 @@ private:
     double at = 0;
   };
 
+  /// A block that is followed once, or several turns of a loop that ptxas made one block.
+  struct Stretch {
+    std::uint32_t block = ir::kNone; ///< none: the entry
+    std::uint32_t turns = 1;
+  };
+
   template <class Which> [[nodiscard]] std::uint32_t most_frequent(std::uint32_t block, Which&& which) const {
     std::uint32_t best = ir::kNone;
     for (const std::uint32_t p : before_[block])
@@ -141,64 +147,106 @@ private:
     return best;
   }
 
-  /// Cycles from the end of `from` (none: the entry) to the end of `block`.
-  double cost(std::uint32_t block, std::uint32_t from, const std::vector<Step>& steps) {
+  /// Cycles from the end of `from` to the end of `turns` turns of `block`.
+  double cost(std::uint32_t block, const Stretch& from, std::uint32_t turns, const std::vector<Step>& steps) {
     ++walk_;
     now_ = fence_ = stored_[0] = stored_[1] = 0;
-    if (from != ir::kNone) {
-      const std::uint32_t first = most_frequent(from, [](std::uint32_t) { return true; });
-      if (first != ir::kNone) pass(first, steps);
-      pass(from, steps);
+    if (from.block != ir::kNone) {
+      const std::uint32_t first = most_frequent(from.block, [](std::uint32_t) { return true; });
+      if (first != ir::kNone) pass(first, first == from.block ? from.turns : 1, steps);
+      pass(from.block, from.turns, steps);
     }
     const double start = now_;
-    pass(block, steps);
+    pass(block, turns, steps);
     return now_ - start;
   }
 
-  void pass(std::uint32_t block, const std::vector<Step>& steps) {
-    const ir::Block& b = flow_.blocks[block];
-    const double start = now_;
-    double last = start;  // the start of the instruction that starts last
-    double floor = start; // before which no further instruction starts
-    double issued = start;
-    in_flight_.clear();
-    for (std::uint32_t i = b.first; i < b.end; ++i) {
-      const Step& step = steps[i];
-      issued += step.issue;
-      double at = std::max(floor, fence_);
-      const auto wait_for = [&](const std::vector<std::uint32_t>& list) {
-        for (const std::uint32_t r : list)
-          if (registers_[r].walk == walk_) at = std::max(at, registers_[r].at);
-      };
-      wait_for(effects_[i].reads);
-      if (!effects_[i].certain) wait_for(effects_[i].writes);
-      double& stored = stored_[step.shared ? 1 : 0];
-      if (step.kind == Kind::load) at = std::max(at, stored);
-      const bool far = !step.shared && (step.kind == Kind::load || step.kind == Kind::constant_load);
-      if (far && in_flight_.size() >= kLoadsInFlight) at = std::max(at, in_flight_[in_flight_.size() - kLoadsInFlight]);
-      if (far) in_flight_.push_back(at + step.latency);
-      if (step.kind == Kind::store) stored = std::max(stored, at);
-      if (step.kind == Kind::barrier) {
-        at = std::max(at, last);
-        fence_ = at + barrier_;
-      }
-      if (step.alone) {
-        at = std::max(at, last);
-        floor = last = at + step.latency;
-      }
-      for (const std::uint32_t r : effects_[i].writes) registers_[r] = {walk_, at + step.latency};
-      last = std::max(last, at);
+  /// Of a loop that ptxas unrolls: most turns are four at a time, what is left are two and one.
+  double cost_of_turns(std::uint32_t block, std::uint32_t from, double turns, const std::vector<Step>& steps) {
+    constexpr std::uint32_t kTogether = 4;
+    const double fours = std::floor(turns / kTogether);
+    double left = turns - fours * kTogether;
+    double sum = 0;
+    Stretch before{from, 1};
+    if (fours > 0) {
+      sum += cost(block, before, kTogether, steps);
+      before = {block, kTogether};
+      if (fours > 1) sum += (fours - 1) * cost(block, before, kTogether, steps);
     }
-    now_ = std::max(issued, last + 1);
-    if (b.first < b.end) now_ += steps[b.end - 1].branch;
+    if (left >= 2) {
+      sum += cost(block, before, 2, steps);
+      before = {block, 2};
+      left -= 2;
+    }
+    return left > 0 ? sum + left * cost(block, before, 1, steps) : sum;
+  }
+
+  void pass(std::uint32_t block, std::uint32_t turns, const std::vector<Step>& steps) {
+    const double start = now_;
+    stretch_ = {start, start, start};
+    in_flight_.clear();
+    const std::vector<std::uint32_t>& all = code_.blocks[block].instructions;
+    for (std::uint32_t turn = 0; turn < turns; ++turn)
+      for (const std::uint32_t i : all)
+        if (!code_.removed[i]) execute(i, steps[i]);
+    now_ = std::max(stretch_.issued, stretch_.last + 1);
+    if (!all.empty()) now_ += steps[all.back()].branch;
+  }
+
+  void execute(std::uint32_t i, const Step& step) {
+    stretch_.issued += step.issue;
+    double at = std::max(stretch_.floor, fence_);
+    const auto wait_for_one = [&](std::uint32_t r) {
+      if (registers_[r].walk == walk_) at = std::max(at, registers_[r].at);
+    };
+    const auto wait_for = [&](const std::vector<std::uint32_t>& list) {
+      for (const std::uint32_t r : list) wait_for_one(r);
+    };
+    wait_for(effects_[i].reads);
+    const std::uint32_t predicate = code_.predicate_of[i];
+    if (predicate != ir::kNone) wait_for_one(predicate);
+    if (!effects_[i].certain || predicate != ir::kNone) wait_for(effects_[i].writes);
+    double& stored = stored_[step.shared ? 1 : 0];
+    if (step.kind == Kind::load) at = std::max(at, stored);
+    // What a predicate switches off takes no time.
+    double latency = predicate == ir::kNone ? step.latency : std::max(1.0, step.latency * share_[i]);
+    const bool far = !step.shared && (step.kind == Kind::load || step.kind == Kind::constant_load);
+    if (far && in_flight_.size() >= kLoadsInFlight) at = std::max(at, in_flight_[in_flight_.size() - kLoadsInFlight]);
+    if (far) {
+      if (step.doubling > 0) {
+        const auto first = in_flight_.end() - static_cast<std::ptrdiff_t>(std::min(in_flight_.size(), kLoadsInFlight));
+        const auto waiting = std::count_if(first, in_flight_.end(), [&](double done) { return done > at; });
+        latency += step.doubling * std::log2(1 + static_cast<double>(waiting));
+      }
+      in_flight_.push_back(at + latency);
+    }
+    if (step.kind == Kind::store) stored = std::max(stored, at);
+    if (step.kind == Kind::barrier) {
+      at = std::max(at, stretch_.last);
+      fence_ = at + barrier_;
+    }
+    if (step.alone) {
+      at = std::max(at, stretch_.last);
+      stretch_.floor = stretch_.last = at + latency;
+    }
+    for (const std::uint32_t r : effects_[i].writes) registers_[r] = {walk_, at + latency};
+    stretch_.last = std::max(stretch_.last, at);
   }
 
   ir::ControlFlow flow_;
   std::vector<ir::Effect> effects_;
+  CompiledCode code_;
   double barrier_;
   std::vector<double> visits_;                     ///< by block
   std::vector<std::vector<std::uint32_t>> before_; ///< by block: those that precede it
+  std::vector<double> share_;                      ///< by instruction: of the visits of its block
   std::vector<Ready> registers_;
+  /// Of the stretch that is followed.
+  struct {
+    double last;   ///< the start of the instruction that starts last
+    double floor;  ///< before which no further instruction starts
+    double issued; ///< cycles in which instructions issue
+  } stretch_{};
   std::uint64_t walk_ = 0;
   double now_ = 0, fence_ = 0;
   double stored_[2]{};            ///< the last store to memory, and to shared memory
@@ -208,20 +256,35 @@ private:
 /// What misses the first-level cache.
 struct Misses {
   double latency;
+  double doubling; ///< PathLatencies::memory_doubling where they come from device memory
   /// Hit rate in percent of all loads whose accesses were simulated, for those that only blocks execute whose accesses
   /// were not; null: not known.
   const Metric* usual_hits;
 };
 
-double latency_of_access(const Step& step, InstructionClass which, const InstructionRow* row, const PathLatencies& l,
-                         const Misses& misses) {
+/// 1 where it is not known.
+double lines_of_request(const InstructionRow* row) {
+  if (row == nullptr) return 1;
+  const auto requests = static_cast<double>(row->metrics.integer(MetricId::global_requests_ld));
+  const auto lines = static_cast<double>(row->metrics.integer(MetricId::global_lines));
+  return requests > 0 ? lines / requests : 1;
+}
+
+void set_latency_of_access(Step& step, InstructionClass which, const InstructionRow* row, const PathLatencies& l,
+                           const Misses& misses) {
   const double shared = l.results[static_cast<std::size_t>(InstructionClass::shared)];
-  if (step.shared) return which == InstructionClass::atomic ? 2 * shared : shared; // atomics load and store
-  if (which == InstructionClass::atomic) return l.atomic;
+  const bool atomic = which == InstructionClass::atomic;
+  if (step.shared || atomic) {
+    step.latency = !step.shared ? l.atomic : atomic ? 2 * shared : shared; // atomics load and store
+    return;
+  }
   const Metric* hits = row != nullptr ? row->metrics.find(MetricId::l1_hit_rate) : nullptr;
   if (hits == nullptr && which != InstructionClass::texture) hits = misses.usual_hits;
   const double share = hits != nullptr ? hits->number() / 100 : 0;
-  return share * l.l1 + (1 - share) * misses.latency;
+  step.latency = share * l.l1 + (1 - share) * misses.latency;
+  step.doubling = (1 - share) * misses.doubling;
+  const double lines = lines_of_request(row);
+  if (lines > 1) step.latency += l.line * (lines - 1) + step.doubling * std::log2(lines);
 }
 
 double cycles_of_branch(const ir::Instruction& i, const InstructionRow* row, bool forward, const PathLatencies& l) {
@@ -240,13 +303,14 @@ std::vector<Step> steps_of(const ir::Function& function, const Walk& walk, const
     Step& step = steps[i];
     step.kind = kind_of(instruction, walk.effect(i), which);
     step.shared = which == InstructionClass::shared || ir::has_part(instruction, "shared");
-    step.alone = runs_alone(instruction);
+    step.alone = has_branch_inside(instruction);
     step.issue = machine_work(instruction).instructions;
     const InstructionRow* const row = i < rows.size() ? &rows[i] : nullptr;
     step.branch = cycles_of_branch(instruction, row, walk.forward(i), latency);
-    step.latency = step.kind == Kind::other || step.kind == Kind::barrier
-                       ? latency_of_result(instruction, latency)
-                       : latency_of_access(step, which, row, latency, misses);
+    if (step.kind == Kind::other || step.kind == Kind::barrier)
+      step.latency = latency_of_result(instruction, latency);
+    else
+      set_latency_of_access(step, which, row, latency, misses);
   }
   return steps;
 }
@@ -259,8 +323,9 @@ void WarpPath::report(Metrics& launch, std::vector<InstructionRow>& rows) const 
   const double barrier = latency_->barrier + latency_->barrier_of_warp * shape_.warps();
   Walk walk(module_, function_, barrier);
   const Metric* const hits = launch.find(MetricId::l1_hit_rate);
-  const std::vector<Step> near = steps_of(function_, walk, rows, *latency_, {latency_->l2, hits}),
-                          far = steps_of(function_, walk, rows, *latency_, {latency_->memory, hits});
+  const std::vector<Step> near = steps_of(function_, walk, rows, *latency_, {latency_->l2, 0, hits}),
+                          far = steps_of(function_, walk, rows, *latency_,
+                                         {latency_->memory, latency_->memory_doubling, hits});
   struct Sum {
     double l2 = 0, memory = 0, warps = 1;
   };

@@ -106,6 +106,8 @@ template <Maybe<CriticalPathParameters> T, class Visit> void visit_fields(T& par
   visit("port_write", parameters.port_write);
   visit("port_write_scattered", parameters.port_write_scattered);
   visit("port_update_scattered", parameters.port_update_scattered);
+  visit("latency_line", parameters.latency_line);
+  visit("latency_memory_doubling", parameters.latency_memory_doubling);
 }
 
 template <Maybe<Latencies> T, class Visit> void visit_fields(T& latency, Visit&& visit) {

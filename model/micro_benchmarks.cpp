@@ -168,7 +168,7 @@ void add_atomics(CriticalPathParameters& p, Answers& answers) {
   p.atomic_kilobyte = answers.launch("add_atomically s32 256 256 8 1") / (kUpdates / 8);
 }
 
-/// What other micro-benchmarks measure: ask/compare_and_swap.cu and ask/ports.cu.
+/// What other micro-benchmarks measure: ask/compare_and_swap.cu, ask/ports.cu and ask/in_flight.cu.
 void keep_others(CriticalPathParameters& p, const CriticalPathParameters& known) {
   p.shared_swap = known.shared_swap;
   p.port_read = known.port_read;
@@ -176,6 +176,8 @@ void keep_others(CriticalPathParameters& p, const CriticalPathParameters& known)
   p.port_write = known.port_write;
   p.port_write_scattered = known.port_write_scattered;
   p.port_update_scattered = known.port_update_scattered;
+  p.latency_line = known.latency_line;
+  p.latency_memory_doubling = known.latency_memory_doubling;
 }
 
 } // namespace

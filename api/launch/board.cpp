@@ -40,7 +40,8 @@ analyzers::CacheGeometry geometry_of(const model::CacheLevel& level, std::uint64
   return g;
 }
 
-analyzers::PathLatencies path_latencies(const model::PathLatencies& latency) {
+analyzers::PathLatencies path_latencies(const model::CriticalPathParameters& parameters) {
+  const model::PathLatencies& latency = parameters.latency;
   const auto of_unit = [&](std::string_view unit) {
     for (std::size_t i = 0; i < latency.size(); ++i)
       if (model::kPathLatencies[i].substr(model::kPathLatencies[i].find('_') + 1) == unit) return latency[i];
@@ -68,6 +69,8 @@ analyzers::PathLatencies path_latencies(const model::PathLatencies& latency) {
   result.l2 = of("latency_l2");
   result.memory = of("latency_memory");
   result.atomic = of("latency_atomic");
+  result.line = parameters.latency_line.value_or(0);
+  result.memory_doubling = parameters.latency_memory_doubling.value_or(0);
   result.barrier = of("latency_barrier");
   result.barrier_of_warp = of("latency_barrier_of_warp");
   return result;
@@ -100,7 +103,7 @@ analyzers::Board board_of(const model::Device& device, FirstLevel first_level, i
     board.partitions = {static_cast<std::uint32_t>(*device.partitions),
                         static_cast<std::uint32_t>(*device.partition_bytes)};
   board.result_latency = result_latencies(device);
-  if (device.critical_path) board.path_latency = path_latencies(device.critical_path->latency);
+  if (device.critical_path) board.path_latency = path_latencies(*device.critical_path);
   if (device.l2) board.l2 = geometry_of(*device.l2, static_cast<std::uint64_t>(device.l2->bytes));
   if (!device.l1) return board;
   board.l1_global = first_level == FirstLevel::device ? device.l1->global_loads : first_level != FirstLevel::off;

@@ -14,15 +14,22 @@ namespace {
 struct OfBlock {
   double lanes = 0, sectors = 0;
   std::map<std::uint64_t, double> words, half_lines, quarters; ///< of a kilobyte
+  std::map<std::uint64_t, double> turns; ///< by sector: of each request, the lanes of the word that most of them update
 
   void add(const analyzers::RecordedAccess& access) {
     std::set<std::uint64_t> touched;
+    std::map<std::uint64_t, double> lanes_of_word;
     for (const int lane : exec::EachLane(access.mask)) {
       const std::uint64_t address = access.addresses[static_cast<std::size_t>(lane)];
       ++lanes;
       ++words[address];
+      ++lanes_of_word[address];
       touched.insert(address / 32);
     }
+    std::map<std::uint64_t, double> most_of_sector;
+    for (const auto& [address, count] : lanes_of_word)
+      most_of_sector[address / 32] = std::max(most_of_sector[address / 32], count);
+    for (const auto& [sector, count] : most_of_sector) turns[sector] += count;
     for (const std::uint64_t sector : touched) {
       ++sectors;
       ++half_lines[sector / 2];
@@ -70,7 +77,7 @@ void Contention::add(const analyzers::InstructionRow& row, const ir::Instruction
   if (blocks.empty()) return;
   const bool of_floats = instruction.opcode.find(".f") != std::string_view::npos;
   if (of_floats)
-    add_shares(blocks, &OfBlock::words, &OfBlock::lanes, sectors, float_words_);
+    add_shares(blocks, &OfBlock::turns, &OfBlock::lanes, sectors, float_sectors_);
   else
     add_shares(blocks, &OfBlock::half_lines, &OfBlock::sectors, sectors, half_lines_);
   add_shares(blocks, &OfBlock::quarters, &OfBlock::sectors, sectors, quarters_);
@@ -88,7 +95,7 @@ void Contention::add_shared(const analyzers::InstructionRow& row, const ir::Inst
 
 void Contention::put_into(model::KernelStatistics& statistics) const {
   statistics.half_line_updates = most(half_lines_);
-  statistics.word_float_updates = most(float_words_);
+  statistics.word_float_updates = most(float_sectors_);
   statistics.kilobyte_updates = most_in_kilobyte(quarters_);
   statistics.shared_word_swaps = most(shared_swaps_);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often atomics update the word, the 64 bytes and the kilobyte of global memory that they update most often: the
-// memory does these updates one after the other. And how often atomics that are loops of compare-and-swap update the
-// word of a block's shared memory that they update most often: each swap follows the one before.
+// How often atomics update the 32 bytes, the 64 bytes and the kilobyte of global memory that they update most often:
+// the memory does these updates one after the other, apart from different words of one request. And how often atomics
+// that are loops of compare-and-swap update the word of a block's shared memory that they update most often: each swap
+// follows the one before.
 //
 //   Contention contention;
 //   contention.add(row, instruction, sectors);          // of each instruction that updates global memory
@@ -32,7 +33,7 @@ public:
 
 private:
   using Updates = std::map<std::uint64_t, double>; ///< by address
-  Updates half_lines_, float_words_, quarters_;    ///< of integers, of floating-point numbers; of kilobytes, of all
+  Updates half_lines_, float_sectors_, quarters_;  ///< of integers, of floating-point numbers; of kilobytes, of all
   Updates shared_swaps_;                           ///< of a block
 };
 

@@ -61,7 +61,10 @@ std::uint32_t Builder::call_site(const std::vector<Lexeme>& numbers) {
 void Builder::pragma(const std::vector<std::string_view>& strings, SourceLocation where) {
   requires_version(20, {".pragma", where});
   if (!in_body_) return; // at module scope, a pragma is only a hint to the optimising assembler
-  for (const std::string_view text : strings) function().pragmas.push_back(module_.intern(text));
+  for (const std::string_view text : strings) {
+    function().pragmas.push_back(module_.intern(text));
+    if (text == "nounroll") function().kept_loops.push_back(static_cast<std::uint32_t>(function().instructions.size()));
+  }
 }
 
 void Builder::alias(Lexeme name, Lexeme aliasee) {

@@ -108,6 +108,7 @@ private:
       for (std::uint32_t& label : t.labels) label += base.labels;
       linked_.tables.push_back(std::move(t));
     }
+    for (const std::uint32_t i : f.kept_loops) linked_.kept_loops.push_back(part.first + i);
     for (Instruction i : f.instructions) {
       if (i.guard != kNone) i.guard = moved_register(f, i.guard, base);
       i.first_operand += base.pool;

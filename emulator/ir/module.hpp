@@ -204,10 +204,11 @@ struct Function {
   std::string_view alias_of; ///< `.alias name, aliasee;`
   LaunchBounds bounds;
   std::vector<std::string_view> pragmas;
-  std::vector<Variable> params;    ///< kernel or function parameters, in order
-  std::vector<Variable> results;   ///< `.func (.reg .u32 r) f`
-  std::vector<Register> registers; ///< of all scopes; parameters declared `.reg` are registers too
-  std::vector<Variable> variables; ///< .local, .shared and .param (call frames) declared inside
+  std::vector<std::uint32_t> kept_loops; ///< instructions before which `.pragma "nounroll"` stands, ascending
+  std::vector<Variable> params;          ///< kernel or function parameters, in order
+  std::vector<Variable> results;         ///< `.func (.reg .u32 r) f`
+  std::vector<Register> registers;       ///< of all scopes; parameters declared `.reg` are registers too
+  std::vector<Variable> variables;       ///< .local, .shared and .param (call frames) declared inside
   std::vector<Label> labels;
   std::vector<Table> tables;
   std::vector<Instruction> instructions;

@@ -98,14 +98,29 @@ TEST(WarpPath, NothingIsMixedIntoARoundedDivision) {
             64 + 1 - (3 + 1 + 0.5)); // the others issue in turn: three of the division, the addition, the branch
 }
 
+/// What no branch over it is replaced by a predicate for.
+const std::string kUpdate = "red.global.add.u32 [%rd2], 1; ";
+
 TEST(WarpPath, ABranchWaitsForItsPredicate) {
   const std::string compare = "setp.eq.u32 %p1, %r1, 999; ";
-  EXPECT_EQ(cycles(compare + "@%p1 bra END;").l2 - cycles(compare).l2, 13 + 1 + 10 + 3 + 1 - 1.5);
+  EXPECT_EQ(cycles(compare + "@%p1 bra END; " + kUpdate).l2 - cycles(compare + kUpdate).l2,
+            13 + 1 + 10 + 3 + 1.5 - 4); // without the branch, the update waits for its address
+}
+
+TEST(WarpPath, APredicateReplacesAShortBranch) {
+  const auto body = [](int additions) {
+    std::string text = "setp.eq.u32 %p1, %r1, 999; @%p1 bra END; ";
+    for (int i = 0; i < additions; ++i) text += "add.u32 %r" + std::to_string(10 + i) + ", %r1, 1; ";
+    return text;
+  };
+  EXPECT_EQ(cycles(body(8)).l2, cycles(body(7)).l2); // all wait for the predicate
+  const double branch = 13 + 1 + 10 + 3, side = 9 + 0.5, ret = 1, predicated = 13 + 1;
+  EXPECT_EQ(cycles(body(9)).l2 - cycles(body(8)).l2, branch + side + ret - predicated);
 }
 
 TEST(WarpPath, DivergedWarpsTakeBothSides) {
   const auto branch = [](const char* lanes) {
-    return cycles(std::string("setp.lt.u32 %p1, %r1, ") + lanes + "; @%p1 bra END;").l2;
+    return cycles(std::string("setp.lt.u32 %p1, %r1, ") + lanes + "; @%p1 bra END; " + kUpdate).l2;
   };
   EXPECT_EQ(branch("16") - branch("0"), 20);
 }
@@ -121,6 +136,28 @@ TEST(WarpPath, RegistersLimitTheLoadsInFlight) {
   };
   EXPECT_EQ(waits(body(20)), 1);
   EXPECT_EQ(waits(body(21)), 2);
+}
+
+TEST(WarpPath, LoadsUnderPredicatesAreWaitedForTogether) {
+  const auto skipped = [](const std::string& at, const std::string& end) {
+    const std::string word = "%r2" + at;
+    return "@%p1 bra " + end + "; ld.global.u32 " + word + ", [%rd1+" + at + "]; add.u32 %r11, %r11, " + word + "; " +
+           end + ": ";
+  };
+  const std::string compare = "setp.eq.u32 %p1, %r1, 999; ";
+  EXPECT_EQ(waits(compare + skipped("0", "A") + skipped("4", "B")), 1);
+  const std::string barred = "bar.sync 0; "; // no load moves above it
+  EXPECT_EQ(waits(compare + skipped("0", "A") + barred + skipped("4", "B")), 2);
+}
+
+TEST(WarpPath, TurnsOfAnUnrolledLoopAreWaitedForTogether) {
+  const auto loop = [](const std::string& pragma) {
+    return "mov.u32 %r12, 0; LOOP: " + pragma +
+           " ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r11, %r10; add.u32 %r12, %r12, 1; "
+           "setp.lt.u32 %p1, %r12, 8; @%p1 bra LOOP;";
+  };
+  EXPECT_EQ(waits(loop("")), 2);
+  EXPECT_EQ(waits(loop(".pragma \"nounroll\";")), 8);
 }
 
 TEST(WarpPath, BarriersTakeLongerWithMoreWarps) {
@@ -156,7 +193,7 @@ TEST(WarpPath, LoadsOfBlocksThatAreNotSimulatedHitAsOftenAsTheOthers) {
   // The caches are those of the second multiprocessor; only the other block loads after its branch.
   const std::string load = "ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r10, 1; bar.sync 0; ";
   const auto body = [](const std::string& before, const std::string& after) {
-    return before + "setp.ne.u32 %p1, %r3, 0; @%p1 bra END; " + after + "END: ret;";
+    return before + "setp.ne.u32 %p1, %r3, 0; @%p1 bra END; " + after + kUpdate + "END: ret;";
   };
   const auto longest = [&](const std::string& before, const std::string& after) {
     return number(metrics_of(body(before, after), 32, true, 2, 2), "warp_path_longest_memory_cycles");

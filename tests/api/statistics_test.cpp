@@ -138,6 +138,27 @@ TEST(Contention, OneWordTakesAllUpdates) {
   EXPECT_EQ(s.word_float_updates, 0);
   EXPECT_EQ(s.kilobyte_updates, 3200);
   EXPECT_EQ(contention_of("red.global.add.f32", 4096, 4096, 0, 3200).word_float_updates, 3200);
+  // Of a request, different words of a sector are updated together: here four lanes to a sector.
+  EXPECT_EQ(contention_of("red.global.add.f64", 4096, 4096, 8, 3200).word_float_updates, 100);
+}
+
+TEST(Contention, RequestsOfASectorFollowEachOther) {
+  analyzers::InstructionRow rows[2];
+  for (const std::uint64_t word : {0, 1})
+    for (const std::uint64_t cta : {0, 9}) {
+      analyzers::RecordedAccess& access = rows[word].recorded.emplace_back();
+      access.cta = cta;
+      access.space = isa::Space::global;
+      access.mask = ~0u;
+      for (std::uint64_t& address : access.addresses) address = 4096 + 8 * word;
+    }
+  ir::Instruction instruction;
+  instruction.opcode = "red.global.add.f64";
+  Contention contention;
+  for (const analyzers::InstructionRow& row : rows) contention.add(row, instruction, 3200);
+  model::KernelStatistics s;
+  contention.put_into(s);
+  EXPECT_EQ(s.word_float_updates, 6400);
 }
 
 /// Of the word that most update: two blocks record two accesses each, four lanes to a word, of 1000 lanes of a block.

@@ -32,6 +32,7 @@ std::vector<TimedLaunch> read_launches(const std::string& file) {
     launch.launch = one["launch"];
     launch.judges = one["judges"];
     launch.waits = one.value("waits", false);
+    launch.not_modelled = one.value("not_modelled", "");
     launch.milliseconds = one.value("nanoseconds", 0.0) * 1e-6;
     launch.milliseconds_h100 = one.value("nanoseconds_h100", 0.0) * 1e-6;
     for (const model::StatisticField& field : model::statistic_fields())
@@ -55,6 +56,16 @@ const std::vector<TimedLaunch>& later_programs() {
 
 const std::vector<TimedLaunch>& newest_programs() {
   static const std::vector<TimedLaunch> list = read_launches("newest_programs.jsonl");
+  return list;
+}
+
+const std::vector<TimedLaunch>& more_programs() {
+  static const std::vector<TimedLaunch> list = read_launches("more_programs.jsonl");
+  return list;
+}
+
+const std::vector<TimedLaunch>& sample_programs() {
+  static const std::vector<TimedLaunch> list = read_launches("sample_programs.jsonl");
   return list;
 }
 

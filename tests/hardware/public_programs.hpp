@@ -23,6 +23,7 @@ struct TimedLaunch {
   int launch = 0;
   bool judges = false; ///< not looked at while the model was developed
   bool waits = false;  ///< blocks wait for others in loops, so that the counts are of the emulator's order of blocks
+  std::string not_modelled; ///< what the launch does that no model knows; mostly empty
   double milliseconds = 0, milliseconds_h100 = 0;
   model::KernelStatistics counted;
 };
@@ -31,6 +32,10 @@ const std::vector<TimedLaunch>& public_programs();
 const std::vector<TimedLaunch>& later_programs();
 /// Launches of yet other programs, which judged the version of the model before the term `port`; on an H200 only.
 const std::vector<TimedLaunch>& newest_programs();
+/// Launches that were predicted before anybody looked at their times: of more programs of HeCBench, and of samples that
+/// come with CUDA; on an H200 only.
+const std::vector<TimedLaunch>& more_programs();
+const std::vector<TimedLaunch>& sample_programs();
 /// Those of the launches on an H200 that say how large the error of a prediction is: all whose blocks do not wait.
 std::vector<TimedLaunch> evaluated_on_h200();
 /// Of these launches, those whose blocks do not wait.
