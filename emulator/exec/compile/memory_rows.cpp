@@ -182,11 +182,7 @@ extern "C" [[gnu::used]] void count_guarded_of(Warp* warp, std::uint32_t counter
 }
 
 extern "C" [[gnu::used]] void count_branch_of(Warp* warp, std::uint32_t branch, Mask taken) {
-  Branch& last = warp->worker->branches[branch];
-  if (last.active == warp->active && last.taken == taken)
-    ++last.count;
-  else
-    warplens_tell_branch(warp, branch, taken);
+  if (!warp->worker->count_again(*warp, branch, warp->active, taken)) warplens_tell_branch(warp, branch, taken);
 }
 
 } // namespace warplens::exec::WARPLENS_LEVEL

@@ -138,7 +138,7 @@ std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view level, std:
                                                                           llvm::CodeGenOptLevel::Default));
 }
 
-void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
+void optimize(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -155,8 +155,10 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     passes.run(module, modules);
   };
   run("always-inline,globaldce,function(early-cse,sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>)");
-  use_compare_masks(*module.getFunction("body"));
-  make_nans_canonical_once(*module.getFunction("body"));
+  for (llvm::Function* const body : bodies) {
+    use_compare_masks(*body);
+    make_nans_canonical_once(*body);
+  }
   modules.clear();
   functions.clear();
   run("function(instcombine<no-verify-fixpoint>,simplifycfg,jump-threading,loop-mssa(licm),gvn,"
@@ -201,12 +203,13 @@ void load(std::unique_ptr<llvm::MemoryBuffer> object, const CompileRequest& requ
       error = process.takeError();
   }
   if (!error) error = jit->addObjectFile(*library, std::move(object));
-  for (std::uint32_t h = 0; !error && h < heads.size(); ++h) {
-    auto head = jit->lookup(*library, fmt::format("head_{}", h));
-    if (head)
-      outcome.entries.push_back({heads[h], head->toPtr<Handler>()});
+  for (const std::uint32_t head : heads) {
+    if (error) break;
+    auto code = jit->lookup(*library, fmt::format("head_{}", head));
+    if (code)
+      outcome.entries.push_back({head, code->toPtr<Handler>()});
     else
-      error = head.takeError();
+      error = code.takeError();
   }
   if (error) {
     outcome.entries.clear();
@@ -249,24 +252,33 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
   for (std::size_t i = 0; i < program.ops.size(); ++i)
     facts.push_back(facts_of.of(program.ops[i], request.meanings[i]));
   const Region region(program, std::move(facts));
+  const std::vector<Part> parts = parts_of(region);
+  const auto reachable = [&](std::uint32_t op) {
+    return std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.reachable(op); });
+  };
   for (std::uint32_t i = 0; i < region.size(); ++i) {
     using How = CompileOutcome::How;
     const OpFacts& f = region.facts(i);
-    outcome.how.push_back(!region.reachable(i) ? How::never
+    outcome.how.push_back(!reachable(i)        ? How::never
                           : f.leaves           ? How::interpreter
                           : f.by_handler       ? How::handler
                                                : How::compiled);
   }
-  if (region.heads().empty()) return;
+  if (parts.empty()) return;
   const bool v4 = request.level.ends_with("v4"), v3 = request.level.ends_with("v3");
-  Emitter(program, region, *bitcode, module, v4 ? 64 : v3 ? 32 : 16).run();
+  std::vector<llvm::Function*> bodies;
+  std::vector<std::uint32_t> heads;
+  for (const Part& part : parts) {
+    bodies.push_back(Emitter(program, region, part, *bitcode, module, v4 ? 64 : v3 ? 32 : 16).run());
+    heads.insert(heads.end(), part.heads().begin(), part.heads().end());
+  }
   if (llvm::Error error = bitcode->define(module)) {
     outcome.problem = told(std::move(error));
     return;
   }
   for (llvm::Function& f : module) {
     if (f.isDeclaration()) continue;
-    const bool ours = f.getName() == "body" || f.getName().starts_with("head_");
+    const bool ours = llvm::is_contained(bodies, &f) || f.getName().starts_with("head_");
     if (ours) {
       f.addFnAttr("target-cpu", std::string(request.level));
       if (v4) f.addFnAttr("prefer-vector-width", "512");
@@ -291,7 +303,7 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
     outcome.problem = "the compiler made wrong code: " + broken;
     return;
   }
-  optimize(module, *machine);
+  optimize(module, bodies, *machine);
   if (const char* const dump = std::getenv("WARPLENS_DUMP_LLVM"); dump != nullptr) {
     std::error_code failed;
     llvm::raw_fd_ostream out(dump, failed);
@@ -305,7 +317,7 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
     return;
   }
   emission.run(module);
-  load(llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(code.data(), code.size())), request, region.heads(),
+  load(llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(code.data(), code.size())), request, heads,
        outcome);
   outcome.bytes = code.size();
 }

@@ -17,12 +17,12 @@ namespace {
 constexpr std::uint32_t kLanes = kWarpSize;
 } // namespace
 
-Emitter::Emitter(const Program& program, const Region& region, Bitcode& bitcode, llvm::Module& module,
-                 unsigned vector_bytes)
-    : program_(program), region_(region), bitcode_(bitcode), module_(module), vector_bytes_(vector_bytes),
+Emitter::Emitter(const Program& program, const Region& region, const Part& part, Bitcode& bitcode,
+                 llvm::Module& module, unsigned vector_bytes)
+    : program_(program), region_(region), part_(part), bitcode_(bitcode), module_(module), vector_bytes_(vector_bytes),
       b_(module.getContext()) {}
 
-void Emitter::run() {
+llvm::Function* Emitter::run() {
   llvm::Type* const pointer = b_.getPtrTy();
   auto* const type = llvm::FunctionType::get(pointer, {pointer, pointer, b_.getInt32Ty()}, false);
   body_ = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "body", module_);
@@ -33,8 +33,8 @@ void Emitter::run() {
   enter();
   BasicBlock* open = nullptr;
   for (std::uint32_t i = 0; i < region_.size(); ++i) {
-    if (!region_.reachable(i)) continue;
-    if (region_.leads(i)) {
+    if (!part_.reachable(i)) continue;
+    if (part_.leads(i)) {
       if (open != nullptr && open->getTerminator() == nullptr) {
         b_.SetInsertPoint(open);
         b_.CreateBr(blocks_[i]);
@@ -46,16 +46,17 @@ void Emitter::run() {
     open = b_.GetInsertBlock();
   }
   auto* const handler = llvm::FunctionType::get(pointer, {pointer, pointer}, false);
-  for (std::uint32_t h = 0; h < region_.heads().size(); ++h) {
+  for (std::uint32_t h = 0; h < part_.heads().size(); ++h) {
     llvm::Function* const head =
-        llvm::Function::Create(handler, llvm::GlobalValue::ExternalLinkage, "head_" + llvm::Twine(h), module_);
+        llvm::Function::Create(handler, llvm::GlobalValue::ExternalLinkage, "head_" + llvm::Twine(part_.heads()[h]), module_);
     b_.SetInsertPoint(BasicBlock::Create(b_.getContext(), "", head));
     Value* const first = b_.CreateConstGEP1_64(b_.getInt8Ty(), head->getArg(0),
-                                               -static_cast<std::int64_t>(region_.heads()[h] * sizeof(Op)));
+                                               -static_cast<std::int64_t>(part_.heads()[h] * sizeof(Op)));
     auto* const result = b_.CreateCall(body_, {first, head->getArg(1), b_.getInt32(h)});
     result->setTailCall();
     b_.CreateRet(result);
   }
+  return body_;
 }
 
 // ---- Rows
@@ -171,17 +172,17 @@ void Emitter::enter() {
   }
   blocks_.assign(region_.size(), nullptr);
   for (std::uint32_t i = 0; i < region_.size(); ++i)
-    if (region_.reachable(i) && region_.leads(i)) blocks_[i] = BasicBlock::Create(b_.getContext(), "", body_);
+    if (part_.reachable(i) && part_.leads(i)) blocks_[i] = BasicBlock::Create(b_.getContext(), "", body_);
   BasicBlock* const nowhere = BasicBlock::Create(b_.getContext(), "", body_);
   Value* const interprets = call("must_interpret", {warp_, b_.getInt1(program_.watched)});
   BasicBlock* const each = BasicBlock::Create(b_.getContext(), "each", body_);
   BasicBlock* const inside = BasicBlock::Create(b_.getContext(), "inside", body_);
   b_.CreateCondBr(interprets, each, inside);
   b_.SetInsertPoint(each);
-  auto* const heads_type = llvm::ArrayType::get(b_.getInt32Ty(), region_.heads().size());
+  auto* const heads_type = llvm::ArrayType::get(b_.getInt32Ty(), part_.heads().size());
   auto* const heads = new llvm::GlobalVariable(
       module_, heads_type, true, llvm::GlobalValue::PrivateLinkage,
-      llvm::ConstantDataArray::get(b_.getContext(), llvm::ArrayRef<std::uint32_t>(region_.heads())));
+      llvm::ConstantDataArray::get(b_.getContext(), llvm::ArrayRef<std::uint32_t>(part_.heads())));
   Value* const op =
       b_.CreateAlignedLoad(b_.getInt32Ty(), b_.CreateGEP(heads_type, heads, {b_.getInt32(0), entry_}), llvm::Align(4));
   Value* const at =
@@ -190,16 +191,16 @@ void Emitter::enter() {
   b_.SetInsertPoint(nowhere);
   b_.CreateUnreachable();
   b_.SetInsertPoint(inside);
-  llvm::SwitchInst* const choice = b_.CreateSwitch(entry_, nowhere, static_cast<unsigned>(region_.heads().size()));
-  for (std::uint32_t h = 0; h < region_.heads().size(); ++h) {
+  llvm::SwitchInst* const choice = b_.CreateSwitch(entry_, nowhere, static_cast<unsigned>(part_.heads().size()));
+  for (std::uint32_t h = 0; h < part_.heads().size(); ++h) {
     BasicBlock* const fetching = BasicBlock::Create(b_.getContext(), "", body_);
     choice->addCase(b_.getInt32(h), fetching);
     b_.SetInsertPoint(fetching);
-    for (const unsigned r : region_.live_before(region_.heads()[h]).set_bits()) {
+    for (const unsigned r : region_.live_before(part_.heads()[h]).set_bits()) {
       const RowInfo& row = region_.rows()[r];
       if (row.constant < 0) fetch(row.offset, row.bytes);
     }
-    b_.CreateBr(blocks_[region_.heads()[h]]);
+    b_.CreateBr(blocks_[part_.heads()[h]]);
   }
 }
 
@@ -215,9 +216,9 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
   const llvm::IRBuilderBase::InsertPointGuard here(b_);
   block = BasicBlock::Create(b_.getContext(), "leave", body_);
   b_.SetInsertPoint(block);
-  save_live(op, region_.dirty_before(op));
-  // Where compiled code begins, the op would enter it again.
-  if (std::binary_search(region_.heads().begin(), region_.heads().end(), op))
+  save_live(op, part_.dirty_before(op));
+  // Where this code begins, the op would enter it again.
+  if (part_.enters(op))
     b_.CreateRet(call_original(b_.getInt32(op), real(op)));
   else
     b_.CreateRet(real(op));
@@ -230,7 +231,7 @@ BasicBlock* Emitter::pause(std::uint32_t op) {
   const llvm::IRBuilderBase::InsertPointGuard here(b_);
   block = BasicBlock::Create(b_.getContext(), "pause", body_);
   b_.SetInsertPoint(block);
-  save_live(op, region_.dirty_before(op));
+  save_live(op, part_.dirty_before(op));
   b_.CreateAlignedStore(real(op), home(offsetof(Warp, next)), llvm::Align(8));
   b_.CreateRet(llvm::ConstantPointerNull::get(b_.getPtrTy()));
   return block;
@@ -240,7 +241,7 @@ BasicBlock* Emitter::pause(std::uint32_t op) {
 
 void Emitter::emit(std::uint32_t op) {
   const OpFacts& f = region_.facts(op);
-  if (f.leaves) {
+  if (f.leaves || part_.elsewhere(op)) {
     b_.CreateBr(leave(op));
     return;
   }

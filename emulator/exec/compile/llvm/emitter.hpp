@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes LLVM's form of a program's compiled code.
 //
-// One function has the code of all ops that are compiled. Its rows are in a local variable with the layout of a warp;
+// A function has the code of all ops of a part. Its rows are in a local variable with the layout of a warp;
 // the optimiser takes it apart. Where a warp leaves, the rows that were written and are still live go back to memory.
 // Lanes that are not active compute values that nobody uses: only rows in memory keep those of other paths.
 #pragma once
 
 #include "emulator/exec/compile/llvm/bitcode.hpp"
-#include "emulator/exec/compile/llvm/region.hpp"
+#include "emulator/exec/compile/llvm/part.hpp"
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -17,9 +17,10 @@ namespace warplens::exec::compile {
 
 class Emitter {
 public:
-  Emitter(const Program& program, const Region& region, Bitcode& bitcode, llvm::Module& module, unsigned vector_bytes);
-  /// Adds the functions head_0, head_1, … of the region's heads.
-  void run();
+  Emitter(const Program& program, const Region& region, const Part& part, Bitcode& bitcode, llvm::Module& module,
+          unsigned vector_bytes);
+  /// Makes the part's function, and head_N, which enters it, for each head's op N.
+  llvm::Function* run();
 
 private:
   llvm::Value* slot(std::uint32_t offset);
@@ -60,6 +61,7 @@ private:
 
   const Program& program_;
   const Region& region_;
+  const Part& part_;
   Bitcode& bitcode_;
   llvm::Module& module_;
   unsigned vector_bytes_;
