@@ -70,7 +70,7 @@ inline bool reach_sequences(const Op* op, const A* values, std::int64_t stride, 
 }
 
 template <class M, class R, int V, class A>
-[[gnu::flatten]] bool load(const Op* op, Warp* rows, Warp* warp, const Op* real, AccessFacts facts) {
+[[gnu::flatten]] bool load(const Op* op, Warp* __restrict rows, Warp* warp, const Op* real, AccessFacts facts) {
   constexpr std::int64_t kBytes = V * sizeof(M);
   const A* const values = row<A>(rows, op->src[0]);
   const auto stride = static_cast<std::make_signed_t<A>>(static_cast<A>(values[1] - values[0]));
@@ -103,7 +103,7 @@ template <class M, class R, int V, class A>
 }
 
 template <class M, class R, int V, class A>
-[[gnu::flatten]] bool store(const Op* op, Warp* rows, Warp* warp, const Op* real, AccessFacts facts) {
+[[gnu::flatten]] bool store(const Op* op, Warp* __restrict rows, Warp* warp, const Op* real, AccessFacts facts) {
   constexpr std::int64_t kBytes = V * sizeof(M);
   const A* const values = row<A>(rows, op->src[0]);
   Reach reach;
@@ -116,24 +116,27 @@ template <class M, class R, int V, class A>
 
 } // namespace
 
+// `rows` is a local variable of the compiled code, which no other memory overlaps: where clang must check this, it
+// takes the variable's address, and all rows of the kernel stay in memory.
+//
 // The table of the access functions: of each kind of access (what follows "access_"), one for addresses of 64 bits and
 // one of 32. The names are those that name_of() in compiler.cpp makes.
 #define WARPLENS_ACCESS(m, M, r, R, v)                                                                                 \
-  extern "C" [[gnu::used]] bool load_##m##_##r##_##v##_64(const Op* op, Warp* rows, Warp* warp, const Op* real,        \
-                                                          AccessFacts* facts) {                                        \
+  extern "C" [[gnu::used]] bool load_##m##_##r##_##v##_64(const Op* op, Warp* __restrict rows, Warp* warp,             \
+                                                          const Op* real, AccessFacts* facts) {                        \
     return load<M, R, v, std::uint64_t>(op, rows, warp, real, *facts);                                                 \
   }                                                                                                                    \
-  extern "C" [[gnu::used]] bool load_##m##_##r##_##v##_32(const Op* op, Warp* rows, Warp* warp, const Op* real,        \
-                                                          AccessFacts* facts) {                                        \
+  extern "C" [[gnu::used]] bool load_##m##_##r##_##v##_32(const Op* op, Warp* __restrict rows, Warp* warp,             \
+                                                          const Op* real, AccessFacts* facts) {                        \
     return load<M, R, v, std::uint32_t>(op, rows, warp, real, *facts);                                                 \
   }
 #define WARPLENS_STORE(m, M, r, R, v)                                                                                  \
-  extern "C" [[gnu::used]] bool store_##m##_##r##_##v##_64(const Op* op, Warp* rows, Warp* warp, const Op* real,       \
-                                                           AccessFacts* facts) {                                       \
+  extern "C" [[gnu::used]] bool store_##m##_##r##_##v##_64(const Op* op, Warp* __restrict rows, Warp* warp,            \
+                                                           const Op* real, AccessFacts* facts) {                       \
     return store<M, R, v, std::uint64_t>(op, rows, warp, real, *facts);                                                \
   }                                                                                                                    \
-  extern "C" [[gnu::used]] bool store_##m##_##r##_##v##_32(const Op* op, Warp* rows, Warp* warp, const Op* real,       \
-                                                           AccessFacts* facts) {                                       \
+  extern "C" [[gnu::used]] bool store_##m##_##r##_##v##_32(const Op* op, Warp* __restrict rows, Warp* warp,            \
+                                                           const Op* real, AccessFacts* facts) {                       \
     return store<M, R, v, std::uint32_t>(op, rows, warp, real, *facts);                                                \
   }
 #define WARPLENS_EACH(m, M, r, R)                                                                                      \
@@ -169,9 +172,8 @@ WARPLENS_EACH_STORE(u8, std::uint64_t, 8, std::uint64_t)
 // A kernel parameter: `bytes` of it, at the offset, as a number that the compiler narrows or extends.
 extern "C" [[gnu::used]] const std::byte* parameter_of(Warp* warp) { return warp->worker->launch.params.data(); }
 
-extern "C" [[gnu::used]] Handler original_of(Warp* warp, std::uint32_t op) {
-  return warp->cta->program.code->originals[op];
-}
+// The handler of each op as it was decoded.
+extern "C" [[gnu::used]] const Handler* originals_of(Warp* warp) { return warp->cta->program.code->originals.data(); }
 
 extern "C" [[gnu::used]] const Op* rejoin_of(Warp* warp) { return warp->paths->rejoin; }
 

@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint32_t kLanes = kWarpSize;
 } // namespace
 
-Emitter::Emitter(const Program& program, const Region& region, const Part& part, Bitcode& bitcode,
-                 llvm::Module& module, unsigned vector_bytes)
+Emitter::Emitter(const Program& program, const Region& region, const Part& part, Bitcode& bitcode, llvm::Module& module,
+                 unsigned vector_bytes)
     : program_(program), region_(region), part_(part), bitcode_(bitcode), module_(module), vector_bytes_(vector_bytes),
       b_(module.getContext()) {}
 
@@ -47,8 +47,8 @@ llvm::Function* Emitter::run() {
   }
   auto* const handler = llvm::FunctionType::get(pointer, {pointer, pointer}, false);
   for (std::uint32_t h = 0; h < part_.heads().size(); ++h) {
-    llvm::Function* const head =
-        llvm::Function::Create(handler, llvm::GlobalValue::ExternalLinkage, "head_" + llvm::Twine(part_.heads()[h]), module_);
+    llvm::Function* const head = llvm::Function::Create(handler, llvm::GlobalValue::ExternalLinkage,
+                                                        "head_" + llvm::Twine(part_.heads()[h]), module_);
     b_.SetInsertPoint(BasicBlock::Create(b_.getContext(), "", head));
     Value* const first = b_.CreateConstGEP1_64(b_.getInt8Ty(), head->getArg(0),
                                                -static_cast<std::int64_t>(part_.heads()[h] * sizeof(Op)));
@@ -91,6 +91,17 @@ Value* Emitter::lanes_of(Value* mask, std::uint32_t bytes, std::uint32_t chunk) 
   return b_.CreateShuffleVector(all, lanes);
 }
 
+// Those of the active lanes, made once where the warp enters.
+Value* Emitter::active_lanes_of(std::uint32_t bytes, std::uint32_t chunk) {
+  Value*& lanes = active_lanes_[{chunks(bytes), chunk}];
+  if (lanes == nullptr) {
+    const llvm::IRBuilderBase::InsertPointGuard here(b_);
+    b_.SetInsertPoint(llvm::cast<llvm::Instruction>(active_)->getNextNode());
+    lanes = lanes_of(active_, bytes, chunk);
+  }
+  return lanes;
+}
+
 // The active lanes of a row go to memory.
 void Emitter::take_home(std::uint32_t offset, std::uint32_t bytes) {
   if (bytes == 0) {
@@ -100,9 +111,14 @@ void Emitter::take_home(std::uint32_t offset, std::uint32_t bytes) {
     return store_chunk(b_.CreateOr(kept, b_.CreateAnd(fresh, active_)), home(offset), 0, 0);
   }
   for (std::uint32_t c = 0; c < chunks(bytes); ++c) {
-    Value* const old = load_chunk(home(offset), bytes, c);
     Value* const fresh = load_chunk(slot(offset), bytes, c);
-    store_chunk(b_.CreateSelect(lanes_of(active_, bytes, c), fresh, old), home(offset), bytes, c);
+    Value* const lanes = active_lanes_of(bytes, c);
+    if (vector_bytes_ == 64) { // only AVX-512 stores lanes of each width
+      b_.CreateMaskedStore(fresh, chunk_of(home(offset), bytes, c), llvm::Align(16), lanes);
+      continue;
+    }
+    Value* const old = load_chunk(home(offset), bytes, c);
+    store_chunk(b_.CreateSelect(lanes, fresh, old), home(offset), bytes, c);
   }
 }
 
@@ -149,7 +165,8 @@ Value* Emitter::call(const char* name, llvm::ArrayRef<Value*> arguments) {
 // Runs an op's own handler.
 Value* Emitter::call_original(Value* op, Value* at) {
   auto* const type = llvm::FunctionType::get(b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
-  return b_.CreateCall(type, call("original_of", {warp_, op}), {at, warp_});
+  Value* const place = b_.CreateGEP(b_.getPtrTy(), originals_, b_.CreateZExt(op, b_.getInt64Ty()));
+  return b_.CreateCall(type, b_.CreateAlignedLoad(b_.getPtrTy(), place, llvm::Align(8)), {at, warp_});
 }
 
 // ---- Entries and exits
@@ -161,6 +178,7 @@ void Emitter::enter() {
   file->setAlignment(llvm::Align(64));
   file_ = file;
   active_ = b_.CreateAlignedLoad(b_.getInt32Ty(), home(offsetof(Warp, active)), llvm::Align(4));
+  originals_ = call("originals_of", {warp_});
   for (const RowInfo& row : region_.rows()) {
     if (row.constant < 0) continue;
     const ConstantRow& c = program_.constants[static_cast<std::size_t>(row.constant)];

@@ -32,6 +32,7 @@ private:
   llvm::Value* load_chunk(llvm::Value* row, std::uint32_t bytes, std::uint32_t chunk);
   void store_chunk(llvm::Value* value, llvm::Value* row, std::uint32_t bytes, std::uint32_t chunk);
   llvm::Value* lanes_of(llvm::Value* mask, std::uint32_t bytes, std::uint32_t chunk);
+  llvm::Value* active_lanes_of(std::uint32_t bytes, std::uint32_t chunk);
   void take_home(std::uint32_t offset, std::uint32_t bytes);
   void fetch(std::uint32_t offset, std::uint32_t bytes);
   llvm::Value* guard(std::uint32_t op);
@@ -67,8 +68,10 @@ private:
   unsigned vector_bytes_;
   llvm::IRBuilder<> b_;
   llvm::Function* body_ = nullptr;
-  llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *file_ = nullptr, *active_ = nullptr;
-  std::vector<llvm::BasicBlock*> blocks_; ///< by op, of leaders
+  llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *file_ = nullptr, *active_ = nullptr,
+              *originals_ = nullptr;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, llvm::Value*> active_lanes_; ///< by number of chunks and chunk
+  std::vector<llvm::BasicBlock*> blocks_;                                        ///< by op, of leaders
   std::map<std::uint32_t, llvm::BasicBlock*> leaving_, pausing_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler must know of a program's ops: the rows that they read and write, where they continue, and which rows
-// are live.
+// What the compiler must know of a program's ops: the rows that they read and write, where they continue, and which
+// rows are live.
 #pragma once
 
 #include "emulator/exec/compile/compiler.hpp"
