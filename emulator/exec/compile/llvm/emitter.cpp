@@ -180,7 +180,7 @@ void Emitter::enter() {
   active_ = b_.CreateAlignedLoad(b_.getInt32Ty(), home(offsetof(Warp, active)), llvm::Align(4));
   originals_ = call("originals_of", {warp_});
   for (const RowInfo& row : region_.rows()) {
-    if (row.constant < 0) continue;
+    if (row.constant < 0 || !part_.touches(region_.row(row.offset))) continue;
     const ConstantRow& c = program_.constants[static_cast<std::size_t>(row.constant)];
     llvm::Type* const type = chunk_type(row.bytes);
     llvm::Constant* const value = row.bytes == 0
@@ -216,7 +216,7 @@ void Emitter::enter() {
     b_.SetInsertPoint(fetching);
     for (const unsigned r : region_.live_before(part_.heads()[h]).set_bits()) {
       const RowInfo& row = region_.rows()[r];
-      if (row.constant < 0) fetch(row.offset, row.bytes);
+      if (row.constant < 0 && part_.touches(r)) fetch(row.offset, row.bytes);
     }
     b_.CreateBr(blocks_[part_.heads()[h]]);
   }

@@ -22,46 +22,10 @@ int work_from(const Region& region, std::uint32_t op, int limit) {
   return own + most;
 }
 
-bool worth_it(const Region& region, std::uint32_t op) { return work_from(region, op, kLeastOps) == kLeastOps; }
-
-using Edges = std::vector<llvm::SmallVector<std::uint32_t, 2>>;
-
-llvm::BitVector reached(const Edges& edges, std::uint32_t from) {
-  llvm::BitVector found(static_cast<unsigned>(edges.size()));
-  llvm::SmallVector<std::uint32_t, 16> work{from};
-  while (!work.empty()) {
-    const std::uint32_t op = work.pop_back_val();
-    if (found.test(op)) continue;
-    found.set(op);
-    work.append(edges[op].begin(), edges[op].end());
-  }
-  return found;
-}
-
-// The ops of loops: those between the target of a backward branch and the branch.
-llvm::BitVector in_loops(const Region& region) {
-  Edges forward(region.size()), backward(region.size());
-  for (std::uint32_t i = 0; i < region.size(); ++i)
-    for (const std::uint32_t next : region.successors(i)) {
-      forward[i].push_back(next);
-      backward[next].push_back(i);
-    }
-  llvm::BitVector loops(region.size());
-  for (std::uint32_t i = 0; i < region.size(); ++i) {
-    if (!region.goes(i) || region.target(i) > i) continue;
-    llvm::BitVector loop = reached(forward, region.target(i));
-    if (!loop.test(i)) continue;
-    loop &= reached(backward, i);
-    loops |= loop;
-  }
-  return loops;
-}
-
 } // namespace
 
 Part::Part(const Region& region, std::vector<std::uint32_t> heads, llvm::BitVector elsewhere)
     : heads_(std::move(heads)), elsewhere_(std::move(elsewhere)) {
-  std::sort(heads_.begin(), heads_.end());
   find_reachable(region);
   find_leaders(region);
   find_dirty(region);
@@ -93,18 +57,23 @@ void Part::find_leaders(const Region& region) {
 
 void Part::find_dirty(const Region& region) {
   const auto rows = static_cast<unsigned>(region.rows().size());
-  dirty_.assign(region.size() + 1, llvm::BitVector(rows));
+  touched_.resize(rows);
+  for (const unsigned i : reachable_.set_bits()) {
+    dirty_.emplace(i, llvm::BitVector(rows));
+    if (elsewhere_.test(i)) continue;
+    for (const RowUse& use : region.facts(i).uses) touched_.set(region.row(use.offset));
+    for (const RowUse& def : region.facts(i).defs) touched_.set(region.row(def.offset));
+  }
   for (bool changed = true; changed;) {
     changed = false;
-    for (std::uint32_t i = 0; i < region.size(); ++i) {
-      if (!reachable_.test(i) || elsewhere_.test(i)) continue;
-      llvm::BitVector dirty = dirty_[i];
+    for (const unsigned i : reachable_.set_bits()) {
+      if (elsewhere_.test(i)) continue;
+      llvm::BitVector dirty = dirty_.at(i);
       for (const RowUse& def : region.facts(i).defs) dirty.set(region.row(def.offset));
       for (const std::uint32_t next : region.successors(i)) {
-        llvm::BitVector after = dirty_[next];
+        llvm::BitVector& after = dirty_.at(next);
+        if (!dirty.test(after)) continue; // nothing new
         after |= dirty;
-        if (after == dirty_[next]) continue;
-        dirty_[next] = std::move(after);
         changed = true;
       }
     }
@@ -122,20 +91,26 @@ std::vector<Part> parts_of(const Region& region) {
     if (kind == Kind::branch) sides.set(region.target(i));
     if (kind == Kind::branch || kind == Kind::rejoin) sides.set(i + 1);
   }
-  const llvm::BitVector loops = in_loops(region);
-  std::vector<std::uint32_t> heads, inside;
-  llvm::BitVector main(region.size());
-  for (std::uint32_t i = 0; i < region.size(); ++i) {
-    if (!wanted.test(i) && !sides.test(i)) continue;
-    if (!worth_it(region, i)) continue;
-    (wanted.test(i) || !loops.test(i) ? heads : inside).push_back(i);
-  }
-  for (const std::uint32_t head : heads) main.set(head);
+  const auto worthwhile = [&](llvm::BitVector heads) {
+    for (const unsigned head : heads.set_bits())
+      if (work_from(region, head, kLeastOps) < kLeastOps) heads.reset(head);
+    return heads;
+  };
+  const auto list = [](const llvm::BitVector& heads) {
+    return std::vector<std::uint32_t>(heads.set_bits_begin(), heads.set_bits_end());
+  };
+  const llvm::BitVector heads = worthwhile(wanted);
   std::vector<Part> parts;
-  if (heads.empty()) return parts;
-  llvm::BitVector second(region.size());
-  parts.emplace_back(region, std::move(heads), second);
-  if (!inside.empty()) parts.emplace_back(region, std::move(inside), std::move(main));
+  if (heads.none()) return parts;
+  parts.emplace_back(region, list(heads), llvm::BitVector(region.size()));
+  sides.reset(heads);
+  const llvm::BitVector others = worthwhile(sides);
+  for (const unsigned side : others.set_bits()) {
+    llvm::BitVector elsewhere = heads;
+    elsewhere |= others;
+    elsewhere.reset(side);
+    parts.emplace_back(region, std::vector<std::uint32_t>{side}, std::move(elsewhere));
+  }
   return parts;
 }
 
