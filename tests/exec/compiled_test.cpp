@@ -188,6 +188,16 @@ TEST(Compiled, DivergedWarpsRunInCompiledCode) {
   EXPECT_GE(std::atoi(last.substr(last.find(": ") + 2).c_str()), 8) << last;
 }
 
+TEST(Compiled, NansAreCanonical) {
+  // Of operands with other NaNs, and of invalid operations; also where only some lanes act.
+  words("or.b32 %r10, %r1, 0x7fc00000; or.b32 %r10, %r10, 0x80000000; mov.b32 %f1, %r10; mov.f32 %f2, 0f3FC00000;\n"
+        "setp.lt.u32 %p1, %r1, 40; mov.f32 %f3, 0fBF800000; mov.f32 %f4, %f1; mov.f32 %f9, 0f7F800000;\n"
+        "mul.f32 %f5, %f1, %f2; fma.rn.f32 %f6, %f2, %f1, %f3; sqrt.rn.f32 %f7, %f3; @%p1 add.f32 %f4, %f1, %f2;\n"
+        "sub.f32 %f8, %f9, %f9; st.global.f32 [%rd2], %f5; st.global.f32 [%rd2+512], %f6;\n"
+        "st.global.f32 [%rd2+1024], %f7; st.global.f32 [%rd2+1536], %f4; st.global.f32 [%rd2+2048], %f8; ret;")
+      .expect_same();
+}
+
 TEST(Compiled, CodeIsKept) {
   if (!WARPLENS_HAS_COMPILER) GTEST_SKIP();
   namespace fs = std::filesystem;

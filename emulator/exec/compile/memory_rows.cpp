@@ -19,20 +19,22 @@ namespace {
 // The accesses of other warps come between those of this one as if it were interpreted: none is moved or left out.
 inline void fence() { asm volatile("" ::: "memory"); }
 
-// Whether the lanes' addresses are two sequences of 16 with the stride.
-template <class A, A stride> inline bool are_sequences(const A* values) {
+// Whether the lanes' addresses are two sequences of 16: with the stride, or all equal.
+template <class A, A stride> inline bool are_sequences(const A* values, bool equal) {
   constexpr int kCount = std::min<int>(kHalf, kVectorBytes / sizeof(A));
   using V = Vector<A, kCount>;
   constexpr auto kSteps = []<int... I>(std::integer_sequence<int, I...>) {
     return V{static_cast<A>(static_cast<A>(I) * stride)...};
   }
   (std::make_integer_sequence<int, kCount>{});
+  const A some = equal ? A{0} : static_cast<A>(~A{0});
+  const V steps = kSteps & some;
   V bits{};
   for (int h = 0; h < kWarpSize; h += kHalf)
     for (int i = 0; i < kHalf; i += kCount) {
       V lanes;
       std::memcpy(&lanes, values + h + i, sizeof lanes);
-      bits |= lanes ^ (kSteps + static_cast<A>(values[h] + static_cast<A>(static_cast<A>(i) * stride)));
+      bits |= lanes ^ (steps + static_cast<A>(values[h] + (static_cast<A>(static_cast<A>(i) * stride) & some)));
     }
   return __builtin_reduce_or(bits) == 0;
 }
@@ -74,19 +76,18 @@ template <class M, class R, int V, class A>
   constexpr std::int64_t kBytes = V * sizeof(M);
   const A* const values = row<A>(rows, op->src[0]);
   const auto stride = static_cast<std::make_signed_t<A>>(static_cast<A>(values[1] - values[0]));
+  const bool equal = stride == 0;
   Reach reach;
-  if (stride == 0) {
-    if (!are_sequences<A, 0>(values) || !reach_sequences<A, kBytes>(op, values, 0, warp, real, facts, reach))
-      return false;
+  if ((!equal && stride != kBytes) || !are_sequences<A, kBytes>(values, equal) ||
+      !reach_sequences<A, kBytes>(op, values, stride, warp, real, facts, reach))
+    return false;
+  if (equal) {
     for (int e = 0; e < V; ++e) {
       R* const d = row<R>(rows, loaded<V>(op, e));
       fill_half(d, static_cast<R>(exec::WARPLENS_LEVEL::read<M>(reach.base + e * sizeof(M))));
       fill_half(d + kHalf, static_cast<R>(exec::WARPLENS_LEVEL::read<M>(reach.base + reach.half + e * sizeof(M))));
     }
   } else {
-    if (stride != kBytes || !are_sequences<A, kBytes>(values) ||
-        !reach_sequences<A, kBytes>(op, values, kBytes, warp, real, facts, reach))
-      return false;
     if constexpr (kTransposed<M, R, V>) {
       load_transposed<M, R, V>(op, rows, 0, reach.base);
       load_transposed<M, R, V>(op, rows, kHalf, reach.base + reach.half);
@@ -107,7 +108,8 @@ template <class M, class R, int V, class A>
   constexpr std::int64_t kBytes = V * sizeof(M);
   const A* const values = row<A>(rows, op->src[0]);
   Reach reach;
-  if (!are_sequences<A, kBytes>(values) || !reach_sequences<A, kBytes>(op, values, kBytes, warp, real, facts, reach))
+  if (!are_sequences<A, kBytes>(values, false) ||
+      !reach_sequences<A, kBytes>(op, values, kBytes, warp, real, facts, reach))
     return false;
   store_sequences<M, R, V>(op, rows, reach.base, reach.half);
   fence();

@@ -243,18 +243,6 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
   return block;
 }
 
-BasicBlock* Emitter::pause(std::uint32_t op) {
-  BasicBlock*& block = pausing_[op];
-  if (block != nullptr) return block;
-  const llvm::IRBuilderBase::InsertPointGuard here(b_);
-  block = BasicBlock::Create(b_.getContext(), "pause", body_);
-  b_.SetInsertPoint(block);
-  save_live(op, part_.dirty_before(op));
-  b_.CreateAlignedStore(real(op), home(offsetof(Warp, next)), llvm::Align(8));
-  b_.CreateRet(llvm::ConstantPointerNull::get(b_.getPtrTy()));
-  return block;
-}
-
 // ---- Ops
 
 void Emitter::emit(std::uint32_t op) {
@@ -432,39 +420,49 @@ static_assert(sizeof(AccessFacts) == 8 && offsetof(AccessFacts, space) == 4 && o
 
 // ---- Control
 
-// Charges the instructions up to the branch, and continues at the target or ends the turn.
-void Emitter::go(std::uint32_t from, std::uint32_t target) {
-  const Op& o = program_.ops[from];
-  Value* const budget = home(offsetof(Warp, budget));
-  Value* const left = b_.CreateSub(b_.CreateAlignedLoad(b_.getInt64Ty(), budget, llvm::Align(8)),
-                                   b_.getInt64(static_cast<std::uint64_t>(o.imm)));
-  b_.CreateAlignedStore(left, budget, llvm::Align(8));
-  b_.CreateCondBr(b_.CreateICmpSLE(left, b_.getInt64(0)), pause(target), blocks_[target]);
+// What is left of the turn after the instructions up to a branch. If that is nothing, the interpreter runs the branch.
+Value* Emitter::left_after(std::uint32_t op) {
+  Value* const budget = b_.CreateAlignedLoad(b_.getInt64Ty(), home(offsetof(Warp, budget)), llvm::Align(8));
+  return b_.CreateSub(budget, b_.getInt64(static_cast<std::uint64_t>(program_.ops[op].imm)));
 }
 
-void Emitter::jump(std::uint32_t op) {
+// Continues at a branch's target.
+void Emitter::take(std::uint32_t op) {
   const Op& o = program_.ops[op];
   if (program_.watched) {
     call("count_branch_of", {warp_, b_.getInt32(o.extra), active_});
     if (o.src[1] != kNotCounted) call("count_block_of", {warp_, b_.getInt32(o.src[1])});
   }
-  go(op, region_.target(op));
+  b_.CreateBr(blocks_[region_.target(op)]);
+}
+
+void Emitter::jump(std::uint32_t op) {
+  BasicBlock* const on = BasicBlock::Create(b_.getContext(), "", body_);
+  Value* const left = left_after(op);
+  b_.CreateCondBr(b_.CreateICmpSGT(left, b_.getInt64(0)), on, leave(op));
+  b_.SetInsertPoint(on);
+  b_.CreateAlignedStore(left, home(offsetof(Warp, budget)), llvm::Align(8));
+  take(op);
 }
 
 void Emitter::branch(std::uint32_t op) {
   const Op& o = program_.ops[op];
   Value* const taken = b_.CreateAnd(guard(op), active_);
-  BasicBlock* const not_all = BasicBlock::Create(b_.getContext(), "", body_);
+  BasicBlock* const together = BasicBlock::Create(b_.getContext(), "", body_);
   BasicBlock* const all = BasicBlock::Create(b_.getContext(), "", body_);
   BasicBlock* const none = BasicBlock::Create(b_.getContext(), "", body_);
-  b_.CreateCondBr(b_.CreateICmpEQ(taken, active_), all, not_all);
-  b_.SetInsertPoint(not_all);
-  b_.CreateCondBr(b_.CreateICmpEQ(taken, b_.getInt32(0)), none, leave(op));
+  Value* const left = left_after(op);
+  Value* const by_all = b_.CreateICmpEQ(taken, active_);
+  Value* const agree = b_.CreateOr(by_all, b_.CreateICmpEQ(taken, b_.getInt32(0)));
+  b_.CreateCondBr(b_.CreateAnd(agree, b_.CreateICmpSGT(left, b_.getInt64(0))), together, leave(op));
+  b_.SetInsertPoint(together);
+  b_.CreateAlignedStore(left, home(offsetof(Warp, budget)), llvm::Align(8));
+  b_.CreateCondBr(by_all, all, none);
   b_.SetInsertPoint(none);
   if (program_.watched) call("count_branch_of", {warp_, b_.getInt32(o.extra), taken});
-  go(op, op + 1);
+  b_.CreateBr(blocks_[op + 1]);
   b_.SetInsertPoint(all);
-  jump(op);
+  take(op);
 }
 
 // The path may end here: then others of the warp run.

@@ -54,10 +54,9 @@ private:
   void rejoin(std::uint32_t op);
   /// Leaves for the interpreter, before `op`.
   llvm::BasicBlock* leave(std::uint32_t op);
-  /// The turn is over: the warp continues at `op`.
-  llvm::BasicBlock* pause(std::uint32_t op);
   void save_live(std::uint32_t op, const llvm::BitVector& dirty);
-  void go(std::uint32_t from, std::uint32_t target);
+  llvm::Value* left_after(std::uint32_t op);
+  void take(std::uint32_t op);
   void guarded_write(std::uint32_t op, llvm::function_ref<void()> write);
 
   const Program& program_;
@@ -72,7 +71,7 @@ private:
               *originals_ = nullptr;
   std::map<std::pair<std::uint32_t, std::uint32_t>, llvm::Value*> active_lanes_; ///< by number of chunks and chunk
   std::vector<llvm::BasicBlock*> blocks_;                                        ///< by op, of leaders
-  std::map<std::uint32_t, llvm::BasicBlock*> leaving_, pausing_;
+  std::map<std::uint32_t, llvm::BasicBlock*> leaving_;
 };
 
 } // namespace warplens::exec::compile
