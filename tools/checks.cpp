@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/checks.hpp"
 
+#include "api/files/entry_folder.hpp"
 #include "api/launch/launch.hpp"
 #include "api/session/environment.hpp"
 #include "api/session/session.hpp"
-#include "emulator/base/entry_folder.hpp"
 #include "tools/child.hpp"
 #include "tools/compiler.hpp"
 #include "tools/demo.hpp"

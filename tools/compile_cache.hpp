@@ -9,7 +9,7 @@
 //   cache.store(key, ptx, {"saxpy.cu", "saxpy.h"}, started);
 #pragma once
 
-#include "emulator/base/entry_folder.hpp"
+#include "api/files/entry_folder.hpp"
 
 #include <filesystem>
 #include <optional>
