@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/checks.hpp"
 
+#include "api/files/entry_folder.hpp"
 #include "api/launch/launch.hpp"
 #include "api/session/environment.hpp"
 #include "api/session/session.hpp"
 #include "tools/child.hpp"
-#include "tools/compile_cache.hpp"
 #include "tools/compiler.hpp"
 #include "tools/demo.hpp"
 #include "tools/library_folder.hpp"
@@ -122,17 +122,17 @@ std::vector<Check> libraries() {
 }
 
 Check cache() {
-  const CompileCache cache = CompileCache::of_environment();
-  const std::string hint = fmt::format("set {} to a folder that you can write", CompileCache::kVariable);
-  if (cache.folder().empty())
+  const EntryFolder folder = EntryFolder::of_environment();
+  const std::string hint = fmt::format("set {} to a folder that you can write", EntryFolder::kVariable);
+  if (folder.path().empty())
     return {"compile cache", State::missing, "off: each run of a .cu file calls the compiler",
-            std::getenv(CompileCache::kVariable) != nullptr ? fmt::format("unset {}", CompileCache::kVariable) : hint};
-  if (const std::string problem = cache.problem(); !problem.empty())
+            std::getenv(EntryFolder::kVariable) != nullptr ? fmt::format("unset {}", EntryFolder::kVariable) : hint};
+  if (const std::string problem = folder.problem(); !problem.empty())
     return {"compile cache", State::missing, problem, hint};
-  const CompileCache::Use use = cache.use();
+  const EntryFolder::Use use = folder.use();
   return {"compile cache", State::ok,
-          fmt::format("{}, writable, {} entries, {} of at most {}", cache.folder().string(), use.entries,
-                      size_text(use.bytes), size_text(CompileCache::kMaxBytes))};
+          fmt::format("{}, writable, {} entries, {} of at most {}", folder.path().string(), use.entries,
+                      size_text(use.bytes), size_text(EntryFolder::kMaxBytes))};
 }
 
 /// Wrong values that a program under `warplens exec` would only report as an error code.

@@ -127,15 +127,16 @@ Expected<std::string> compile(const Job& job, std::vector<fs::path>& files) {
 
 /// The same, or the result of an earlier compilation that read the same.
 Expected<std::string> compile_once(const Job& job) {
-  const CompileCache cache = CompileCache::of_environment();
-  if (const char* const given = std::getenv(CompileCache::kVariable);
-      given != nullptr && *given != '\0' && !cache.folder().empty() && !cache.problem().empty()) {
+  const EntryFolder folder = EntryFolder::of_environment();
+  const CompileCache cache(folder);
+  if (const char* const given = std::getenv(EntryFolder::kVariable);
+      given != nullptr && *given != '\0' && !folder.path().empty() && !folder.problem().empty()) {
     Diagnostics warning;
     warning.warning(
-        {}, fmt::format("{}: {}: the result of the compiler is not kept", CompileCache::kVariable, cache.problem()));
+        {}, fmt::format("{}: {}: the result of the compiler is not kept", EntryFolder::kVariable, folder.problem()));
     print(warning);
   }
-  const std::optional<std::string> key = cache.folder().empty() ? std::nullopt : key_of(job);
+  const std::optional<std::string> key = folder.path().empty() ? std::nullopt : key_of(job);
   if (key)
     if (std::optional<std::string> kept = cache.find(*key)) return std::move(*kept);
   const auto started = fs::file_time_type::clock::now();

@@ -7,8 +7,12 @@
 #include "emulator/exec/state/kernel_code.hpp"
 
 #include <bit>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include <unistd.h>
 
 namespace warplens::tests {
 namespace compiled_test {
@@ -17,6 +21,12 @@ struct Outcome {
   std::string trap, told;
   std::vector<std::vector<std::uint32_t>> buffers;
 };
+
+// What was said of a kernel when it was compiled last.
+std::string last_explanation(const std::string& kernel) {
+  const std::string told = exec::explain_compiled();
+  return told.substr(told.rfind("\n" + kernel, told.size()) + 1);
+}
 
 /// A kernel with buffers of words and other arguments, in one mode.
 struct Subject {
@@ -69,8 +79,7 @@ struct Subject {
         EXPECT_EQ(compiled.trap, interpreted.trap) << kernel;
         EXPECT_EQ(compiled.told, interpreted.told) << kernel << level.name;
         EXPECT_TRUE(compiled.buffers == interpreted.buffers) << kernel << level.name << watched;
-        const std::string told = exec::explain_compiled();
-        const std::string last = told.substr(told.rfind("\n" + kernel, told.size()) + 1);
+        const std::string last = last_explanation(kernel);
         EXPECT_EQ(last.find(" entries, ") != std::string::npos, compiles && WARPLENS_HAS_COMPILER) << last;
       }
   }
@@ -156,6 +165,77 @@ TEST(Compiled, TrapsNameTheLane) {
   s.grid = {1, 1, 1};
   s.expect_same();
   EXPECT_NE(s.run(exec::CompileMode::always, false, nullptr).trap, "");
+}
+
+TEST(Compiled, DivergedWarpsRunInCompiledCode) {
+  // Sides of branches, nested and in a loop, which lanes leave at different times; values of both sides are used later.
+  const std::string side = "mad.lo.u32 %r12, %r12, 5, %r10; xor.b32 %r13, %r12, %r1; shl.b32 %r14, %r13, 2;"
+                           "add.u32 %r12, %r12, %r14; add.u32 %r15, %r13, 7; xor.b32 %r12, %r12, %r15;\n";
+  const std::string other = "sub.u32 %r12, %r12, %r1; mul.lo.u32 %r13, %r12, 9; shr.u32 %r14, %r13, 3;"
+                            "xor.b32 %r12, %r12, %r14; add.u32 %r15, %r12, %r13; sub.u32 %r12, %r15, 3;\n";
+  const Subject s = words("mov.u32 %r10, 0; mov.u32 %r12, %r1; mov.u32 %r15, 1; and.b32 %r11, %r1, 5;\n"
+                          "LOOP: add.u32 %r16, %r1, %r10; and.b32 %r16, %r16, 3; setp.eq.u32 %p1, %r16, 0;\n"
+                          "@%p1 bra OTHER;\n" +
+                          side + "setp.gt.u32 %p2, %r16, 1; @%p2 bra INNER;\n" + other + "INNER:" + side +
+                          "st.global.u32 [%rd2+512], %r13; bra MEET;\nOTHER:" + other +
+                          "ld.global.u32 %r14, [%rd2+1024]; add.u32 %r12, %r12, %r14;\nMEET:" + other +
+                          "add.u32 %r10, %r10, 1; setp.le.u32 %p3, %r10, %r11; @%p3 bra LOOP;\n" + side +
+                          "st.global.u32 [%rd2], %r12; st.global.u32 [%rd2+1536], %r15; ret;");
+  s.expect_same();
+  if (!WARPLENS_HAS_COMPILER) return;
+  // The loop, what follows it, the sides of three branches, and two places where paths meet.
+  const std::string last = last_explanation("k");
+  EXPECT_GE(std::atoi(last.substr(last.find(": ") + 2).c_str()), 8) << last;
+}
+
+TEST(Compiled, NansAreCanonical) {
+  // Of operands with other NaNs, and of invalid operations; also where only some lanes act.
+  words("or.b32 %r10, %r1, 0x7fc00000; or.b32 %r10, %r10, 0x80000000; mov.b32 %f1, %r10; mov.f32 %f2, 0f3FC00000;\n"
+        "setp.lt.u32 %p1, %r1, 40; mov.f32 %f3, 0fBF800000; mov.f32 %f4, %f1; mov.f32 %f9, 0f7F800000;\n"
+        "mul.f32 %f5, %f1, %f2; fma.rn.f32 %f6, %f2, %f1, %f3; sqrt.rn.f32 %f7, %f3; @%p1 add.f32 %f4, %f1, %f2;\n"
+        "sub.f32 %f8, %f9, %f9; st.global.f32 [%rd2], %f5; st.global.f32 [%rd2+512], %f6;\n"
+        "st.global.f32 [%rd2+1024], %f7; st.global.f32 [%rd2+1536], %f4; st.global.f32 [%rd2+2048], %f8; ret;")
+      .expect_same();
+}
+
+TEST(Compiled, CodeIsKept) {
+  if (!WARPLENS_HAS_COMPILER) GTEST_SKIP();
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / ("code_" + std::to_string(getpid()));
+  const char* const before = std::getenv("WARPLENS_CACHE");
+  const std::string old = before == nullptr ? "" : before;
+  setenv("WARPLENS_CACHE", folder.c_str(), 1);
+  const Subject s = words("mul.lo.u32 %r10, %r1, 77; xor.b32 %r10, %r10, %r2; shl.b32 %r11, %r10, 3; add.u32 %r11, "
+                          "%r11, %r10; xor.b32 %r11, %r11, 55; st.global.u32 [%rd2], %r11; ret;");
+  const Outcome wanted = s.run(exec::CompileMode::off, false, nullptr);
+  const auto expect_kept = [&](bool kept) {
+    EXPECT_TRUE(s.run(exec::CompileMode::always, false, nullptr).buffers == wanted.buffers);
+    EXPECT_EQ(last_explanation("k").find("from the cache") != std::string::npos, kept) << last_explanation("k");
+  };
+  expect_kept(false);
+  expect_kept(true);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+  ASSERT_EQ(files.size(), 1u);
+  std::ifstream in(files.front(), std::ios::binary);
+  const std::string good{std::istreambuf_iterator<char>(in), {}};
+  for (const std::size_t at : {std::size_t{3}, good.size() / 2, good.size() - 1})
+    for (const bool cut : {false, true}) {
+      std::string bad = good;
+      cut ? bad.resize(at) : void(bad[at] ^= 1);
+      std::ofstream(files.front(), std::ios::binary) << bad;
+      expect_kept(false);
+      expect_kept(true);
+    }
+  // Other code: watched, and with another constant.
+  (void)s.run(exec::CompileMode::always, true, nullptr);
+  EXPECT_EQ(last_explanation("k").find("from the cache"), std::string::npos);
+  Subject changed = s;
+  changed.ptx.replace(changed.ptx.find("77"), 2, "78");
+  (void)changed.run(exec::CompileMode::always, false, nullptr);
+  EXPECT_EQ(last_explanation("k").find("from the cache"), std::string::npos);
+  fs::remove_all(folder);
+  before == nullptr ? unsetenv("WARPLENS_CACHE") : setenv("WARPLENS_CACHE", old.c_str(), 1);
 }
 
 } // namespace compiled_test

@@ -6,6 +6,8 @@
 //
 //   fuzz_test --explain FILE                    also writes what was compiled of each program
 //   fuzz_test --first 5000 --programs 100000    more than by default; a single one: --first N --programs 1
+//   fuzz_test --length 8                        programs that are eight times as long
+//   fuzz_test --compiled-only 1                 only programs that the compiler takes, every second one watched
 #include "tests/exec/recorder.hpp"
 #include "tests/fuzz/evaluator.hpp"
 #include "tests/fuzz/generator.hpp"
@@ -28,6 +30,7 @@ namespace warplens::fuzz {
 namespace fuzz_test {
 
 std::uint64_t first_program = 0, program_count = 0; // 0: as many as have every spelling twice
+std::uint64_t length = 1, compiled_only = 0;
 
 constexpr std::uint64_t kMostSteps = 1'000'000; // of all warps: a program that goes on for ever is an error
 
@@ -155,6 +158,7 @@ std::string failure_of(const Program& program) {
   if (!wanted.problem.empty()) return wanted.problem;
   for (const exec::Level& level : exec::levels()) {
     for (const bool watched : {false, true}) {
+      if (compiled_only != 0 && watched != (program.number % 4 < 2)) continue; // each target in both ways
       std::string told;
       for (const bool compiled : {false, true}) {
         if (compiled && !WARPLENS_HAS_COMPILER) continue;
@@ -166,7 +170,7 @@ std::string failure_of(const Program& program) {
         told = got.told;
       }
     }
-    if (!WARPLENS_HAS_COMPILER) continue;
+    if (!WARPLENS_HAS_COMPILER || (compiled_only != 0 && program.number % 4 < 2)) continue;
     const std::string a = machine->stopped({level, false, false}), b = machine->stopped({level, false, true});
     if (a != b) return std::string(level.name) + ", compiled: stops with '" + b + "', should stop with '" + a + "'";
   }
@@ -213,8 +217,9 @@ TEST(Fuzz, EveryLevelComputesWhatOneThreadAfterTheOtherDoes) {
   const std::uint64_t count = program_count != 0 ? program_count : 2 * programs_of_all_spellings();
   int failures = 0;
   for (std::uint64_t n = first_program; n < first_program + count && failures < 5; ++n) {
-    std::vector<Program> programs{generate(n)};
+    std::vector<Program> programs{generate(n, length)};
     if (WARPLENS_HAS_COMPILER) programs.push_back(compilable(programs.front()));
+    if (compiled_only != 0) programs.erase(programs.begin());
     for (const Program& program : programs) {
       if (failure_of(program).empty()) continue;
       ++failures;
@@ -241,11 +246,14 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   std::string explain;
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::string_view(argv[i]) == "--first")
-      warplens::fuzz::fuzz_test::first_program = std::strtoull(argv[i + 1], nullptr, 10);
-    if (std::string_view(argv[i]) == "--programs")
-      warplens::fuzz::fuzz_test::program_count = std::strtoull(argv[i + 1], nullptr, 10);
-    if (std::string_view(argv[i]) == "--explain") explain = argv[i + 1];
+    using namespace warplens::fuzz::fuzz_test;
+    const std::string_view word = argv[i];
+    for (const auto& [name, number] : {std::pair{"--first", &first_program},
+                                       {"--programs", &program_count},
+                                       {"--length", &length},
+                                       {"--compiled-only", &compiled_only}})
+      if (word == name) *number = std::strtoull(argv[i + 1], nullptr, 10);
+    if (word == "--explain") explain = argv[i + 1];
   }
   const int failed = RUN_ALL_TESTS();
   if (!explain.empty()) std::ofstream(explain) << warplens::exec::explain_compiled();

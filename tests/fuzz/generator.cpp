@@ -87,8 +87,8 @@ const std::vector<Offer>& offers(std::size_t target) {
 
 class Generator {
 public:
-  explicit Generator(std::uint64_t number)
-      : random_(number * 0x9e3779b97f4a7c15u + 1), offers_(offers(number % std::size(kTargets))) {
+  Generator(std::uint64_t number, std::size_t length)
+      : length_(length), random_(number * 0x9e3779b97f4a7c15u + 1), offers_(offers(number % std::size(kTargets))) {
     program_.number = number;
     program_.target = kTargets[number % std::size(kTargets)];
   }
@@ -99,7 +99,7 @@ public:
     program_.block = kBlocks[below(std::size(kBlocks))];
     program_.gap = one_in(3) ? 3 : 0;
     program_.ctas = 1 + static_cast<std::uint32_t>(below(2));
-    const std::size_t count = kSpellingsInTurn + below(50), labels = below(6);
+    const std::size_t count = (kSpellingsInTurn + below(50)) * length_, labels = below(6) * length_;
     std::set<std::size_t> places, turns; // of the labels, and of the spellings whose turn it is
     while (places.size() < labels) places.insert(below(count));
     while (turns.size() < kSpellingsInTurn) turns.insert(below(count));
@@ -333,6 +333,7 @@ private:
     add(text + ";");
   }
 
+  std::size_t length_;
   std::mt19937_64 random_;
   const std::vector<Offer>& offers_;
   Program program_;
@@ -342,7 +343,7 @@ private:
 
 } // namespace
 
-Program generate(std::uint64_t number) { return Generator(number).run(); }
+Program generate(std::uint64_t number, std::size_t length) { return Generator(number, length).run(); }
 
 std::set<std::string> spellings() {
   std::set<std::string> all;

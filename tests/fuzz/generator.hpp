@@ -49,7 +49,8 @@ private:
   [[nodiscard]] std::string element_addresses() const;
 };
 
-Program generate(std::uint64_t number);
+/// `length`: times as many statements. Most of the compiler's time for a short program goes into what all have.
+Program generate(std::uint64_t number, std::size_t length = 1);
 
 constexpr bool is_label(std::string_view statement) { return statement.ends_with(':'); }
 

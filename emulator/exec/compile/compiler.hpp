@@ -5,6 +5,8 @@
 
 #include "emulator/exec/compile/meaning.hpp"
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,10 @@ struct CompileRequest {
   std::string_view level;          ///< "x86-64-v4"
   /// Functions of the emulator that compiled code calls, by name.
   std::vector<std::pair<const char*, void*>> functions;
+  /// The machine code that an earlier compilation of the same content kept, in any process; `content` is all that the
+  /// code depends on but the compiler itself.
+  std::function<std::optional<std::string>(const std::string& content)> kept;
+  std::function<void(const std::string& content, std::string_view code)> keep;
 };
 
 struct CompileOutcome {
@@ -28,7 +34,8 @@ struct CompileOutcome {
   enum class How : std::uint8_t { never, compiled, handler, interpreter };
   std::vector<How> how;
   std::size_t bytes = 0; ///< of machine code
-  std::string problem;   ///< why there is no code, if there should be
+  bool was_kept = false;
+  std::string problem; ///< why there is no code, if there should be
 };
 
 /// The function that the library exports as "warplens_compile". Thread-safe.

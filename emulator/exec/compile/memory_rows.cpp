@@ -19,20 +19,22 @@ namespace {
 // The accesses of other warps come between those of this one as if it were interpreted: none is moved or left out.
 inline void fence() { asm volatile("" ::: "memory"); }
 
-// Whether the lanes' addresses are two sequences of 16 with the stride.
-template <class A, A stride> inline bool are_sequences(const A* values) {
+// Whether the lanes' addresses are two sequences of 16: with the stride, or all equal.
+template <class A, A stride> inline bool are_sequences(const A* values, bool equal) {
   constexpr int kCount = std::min<int>(kHalf, kVectorBytes / sizeof(A));
   using V = Vector<A, kCount>;
   constexpr auto kSteps = []<int... I>(std::integer_sequence<int, I...>) {
     return V{static_cast<A>(static_cast<A>(I) * stride)...};
   }
   (std::make_integer_sequence<int, kCount>{});
+  const A some = equal ? A{0} : static_cast<A>(~A{0});
+  const V steps = kSteps & some;
   V bits{};
   for (int h = 0; h < kWarpSize; h += kHalf)
     for (int i = 0; i < kHalf; i += kCount) {
       V lanes;
       std::memcpy(&lanes, values + h + i, sizeof lanes);
-      bits |= lanes ^ (kSteps + static_cast<A>(values[h] + static_cast<A>(static_cast<A>(i) * stride)));
+      bits |= lanes ^ (steps + static_cast<A>(values[h] + (static_cast<A>(static_cast<A>(i) * stride) & some)));
     }
   return __builtin_reduce_or(bits) == 0;
 }
@@ -70,23 +72,22 @@ inline bool reach_sequences(const Op* op, const A* values, std::int64_t stride, 
 }
 
 template <class M, class R, int V, class A>
-[[gnu::flatten]] bool load(const Op* op, Warp* rows, Warp* warp, const Op* real, AccessFacts facts) {
+[[gnu::flatten]] bool load(const Op* op, Warp* __restrict rows, Warp* warp, const Op* real, AccessFacts facts) {
   constexpr std::int64_t kBytes = V * sizeof(M);
   const A* const values = row<A>(rows, op->src[0]);
   const auto stride = static_cast<std::make_signed_t<A>>(static_cast<A>(values[1] - values[0]));
+  const bool equal = stride == 0;
   Reach reach;
-  if (stride == 0) {
-    if (!are_sequences<A, 0>(values) || !reach_sequences<A, kBytes>(op, values, 0, warp, real, facts, reach))
-      return false;
+  if ((!equal && stride != kBytes) || !are_sequences<A, kBytes>(values, equal) ||
+      !reach_sequences<A, kBytes>(op, values, stride, warp, real, facts, reach))
+    return false;
+  if (equal) {
     for (int e = 0; e < V; ++e) {
       R* const d = row<R>(rows, loaded<V>(op, e));
       fill_half(d, static_cast<R>(exec::WARPLENS_LEVEL::read<M>(reach.base + e * sizeof(M))));
       fill_half(d + kHalf, static_cast<R>(exec::WARPLENS_LEVEL::read<M>(reach.base + reach.half + e * sizeof(M))));
     }
   } else {
-    if (stride != kBytes || !are_sequences<A, kBytes>(values) ||
-        !reach_sequences<A, kBytes>(op, values, kBytes, warp, real, facts, reach))
-      return false;
     if constexpr (kTransposed<M, R, V>) {
       load_transposed<M, R, V>(op, rows, 0, reach.base);
       load_transposed<M, R, V>(op, rows, kHalf, reach.base + reach.half);
@@ -103,11 +104,12 @@ template <class M, class R, int V, class A>
 }
 
 template <class M, class R, int V, class A>
-[[gnu::flatten]] bool store(const Op* op, Warp* rows, Warp* warp, const Op* real, AccessFacts facts) {
+[[gnu::flatten]] bool store(const Op* op, Warp* __restrict rows, Warp* warp, const Op* real, AccessFacts facts) {
   constexpr std::int64_t kBytes = V * sizeof(M);
   const A* const values = row<A>(rows, op->src[0]);
   Reach reach;
-  if (!are_sequences<A, kBytes>(values) || !reach_sequences<A, kBytes>(op, values, kBytes, warp, real, facts, reach))
+  if (!are_sequences<A, kBytes>(values, false) ||
+      !reach_sequences<A, kBytes>(op, values, kBytes, warp, real, facts, reach))
     return false;
   store_sequences<M, R, V>(op, rows, reach.base, reach.half);
   fence();
@@ -116,24 +118,27 @@ template <class M, class R, int V, class A>
 
 } // namespace
 
+// `rows` is a local variable of the compiled code, which no other memory overlaps: where clang must check this, it
+// takes the variable's address, and all rows of the kernel stay in memory.
+//
 // The table of the access functions: of each kind of access (what follows "access_"), one for addresses of 64 bits and
 // one of 32. The names are those that name_of() in compiler.cpp makes.
 #define WARPLENS_ACCESS(m, M, r, R, v)                                                                                 \
-  extern "C" [[gnu::used]] bool load_##m##_##r##_##v##_64(const Op* op, Warp* rows, Warp* warp, const Op* real,        \
-                                                          AccessFacts* facts) {                                        \
+  extern "C" [[gnu::used]] bool load_##m##_##r##_##v##_64(const Op* op, Warp* __restrict rows, Warp* warp,             \
+                                                          const Op* real, AccessFacts* facts) {                        \
     return load<M, R, v, std::uint64_t>(op, rows, warp, real, *facts);                                                 \
   }                                                                                                                    \
-  extern "C" [[gnu::used]] bool load_##m##_##r##_##v##_32(const Op* op, Warp* rows, Warp* warp, const Op* real,        \
-                                                          AccessFacts* facts) {                                        \
+  extern "C" [[gnu::used]] bool load_##m##_##r##_##v##_32(const Op* op, Warp* __restrict rows, Warp* warp,             \
+                                                          const Op* real, AccessFacts* facts) {                        \
     return load<M, R, v, std::uint32_t>(op, rows, warp, real, *facts);                                                 \
   }
 #define WARPLENS_STORE(m, M, r, R, v)                                                                                  \
-  extern "C" [[gnu::used]] bool store_##m##_##r##_##v##_64(const Op* op, Warp* rows, Warp* warp, const Op* real,       \
-                                                           AccessFacts* facts) {                                       \
+  extern "C" [[gnu::used]] bool store_##m##_##r##_##v##_64(const Op* op, Warp* __restrict rows, Warp* warp,            \
+                                                           const Op* real, AccessFacts* facts) {                       \
     return store<M, R, v, std::uint64_t>(op, rows, warp, real, *facts);                                                \
   }                                                                                                                    \
-  extern "C" [[gnu::used]] bool store_##m##_##r##_##v##_32(const Op* op, Warp* rows, Warp* warp, const Op* real,       \
-                                                           AccessFacts* facts) {                                       \
+  extern "C" [[gnu::used]] bool store_##m##_##r##_##v##_32(const Op* op, Warp* __restrict rows, Warp* warp,            \
+                                                           const Op* real, AccessFacts* facts) {                       \
     return store<M, R, v, std::uint32_t>(op, rows, warp, real, *facts);                                                \
   }
 #define WARPLENS_EACH(m, M, r, R)                                                                                      \
@@ -169,9 +174,8 @@ WARPLENS_EACH_STORE(u8, std::uint64_t, 8, std::uint64_t)
 // A kernel parameter: `bytes` of it, at the offset, as a number that the compiler narrows or extends.
 extern "C" [[gnu::used]] const std::byte* parameter_of(Warp* warp) { return warp->worker->launch.params.data(); }
 
-extern "C" [[gnu::used]] Handler original_of(Warp* warp, std::uint32_t op) {
-  return warp->cta->program.code->originals[op];
-}
+// The handler of each op as it was decoded.
+extern "C" [[gnu::used]] const Handler* originals_of(Warp* warp) { return warp->cta->program.code->originals.data(); }
 
 extern "C" [[gnu::used]] const Op* rejoin_of(Warp* warp) { return warp->paths->rejoin; }
 
@@ -182,11 +186,7 @@ extern "C" [[gnu::used]] void count_guarded_of(Warp* warp, std::uint32_t counter
 }
 
 extern "C" [[gnu::used]] void count_branch_of(Warp* warp, std::uint32_t branch, Mask taken) {
-  Branch& last = warp->worker->branches[branch];
-  if (last.active == warp->active && last.taken == taken)
-    ++last.count;
-  else
-    warplens_tell_branch(warp, branch, taken);
+  if (!warp->worker->count_again(*warp, branch, warp->active, taken)) warplens_tell_branch(warp, branch, taken);
 }
 
 } // namespace warplens::exec::WARPLENS_LEVEL

@@ -19,6 +19,12 @@ namespace warplens::exec::WARPLENS_LEVEL {
 
 using namespace isa::WARPLENS_LEVEL;
 
+// A functor without its number(): a handler corrects NaNs after it has computed a row, a row function is all there is.
+template <class F> struct WithNans {
+  template <class... A> static auto lane(A... operands) { return F::lane(operands...); }
+};
+template <class F> using Exact = std::conditional_t<has_rare_nans<F>, WithNans<F>, F>;
+
 // Not in an anonymous namespace: compiled kernels name these functions.
 template <class F> void rows(const Op* op, Warp* warp) {
   []<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
@@ -26,7 +32,7 @@ template <class F> void rows(const Op* op, Warp* warp) {
     if constexpr (is_predicate<T>)
       run_predicates<F>(o, w, kFullMask, f, std::index_sequence_for<A...>{});
     else
-      run_lanes<F>(o, w, o->dst[0], kFullMask, f, std::index_sequence_for<A...>{});
+      run_lanes<Exact<F>>(o, w, o->dst[0], kFullMask, f, std::index_sequence_for<A...>{});
   }(op, warp, &F::lane);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/compile/tier.hpp"
 
+#include "emulator/base/entry_folder.hpp"
 #include "emulator/exec/compile/compiler.hpp"
 #include "emulator/exec/compile/support.hpp"
 #include "emulator/exec/decode/levels.hpp"
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,14 +53,24 @@ bool has_library() {
 struct Library {
   CompileFunction compile = nullptr;
   std::string problem;
+  std::string version; ///< another one for each build; empty: unknown
 };
+
+// Its file's size and time of change: a build replaces the file.
+std::string version_of(const std::string& file) {
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0) return {};
+  return fmt::format("{} {} {}.{}", kLibrary, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
 
 const Library& library() {
   static const Library& opened = *new Library([] {
     Library l;
     void* handle = nullptr;
-    for (const std::string& file : library_files())
+    for (const std::string& file : library_files()) {
+      l.version = version_of(file);
       if (handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) break;
+    }
     if (handle == nullptr) {
       l.problem = fmt::format("cannot open {}: {}", kLibrary, dlerror());
       return l;
@@ -102,9 +114,10 @@ std::string opcodes(const Program& program, const CompileOutcome& outcome, Compi
 std::string explanation_of(const Program& program, const CompileOutcome& outcome, double milliseconds) {
   using How = CompileOutcome::How;
   const auto count = [&](How how) { return std::count(outcome.how.begin(), outcome.how.end(), how); };
-  std::string text = outcome.problem.empty() ? fmt::format("{} entries, {} bytes of code, {:.0f} ms\n",
-                                                           outcome.entries.size(), outcome.bytes, milliseconds)
-                                             : outcome.problem + "\n";
+  std::string text = outcome.problem.empty()
+                         ? fmt::format("{} entries, {} bytes of code, {:.0f} ms{}\n", outcome.entries.size(),
+                                       outcome.bytes, milliseconds, outcome.was_kept ? ", from the cache" : "")
+                         : outcome.problem + "\n";
   text += fmt::format("  operations: {} compiled, {} by their handlers, {} in the interpreter, {} not reached\n",
                       count(How::compiled), count(How::handler), count(How::interpreter), count(How::never));
   for (const auto& [how, name] :
@@ -128,6 +141,19 @@ void explain(const Program& program, const std::string& text) {
   explanations().push_back(fmt::format("{}{}: {}", program.function->name, program.watched ? ", analysed" : "", text));
 }
 
+// Code of this level and version of the compiler is kept in the user's cache folder.
+void use_cache(CompileRequest& request) {
+  const std::string& version = library().version;
+  if (version.empty()) return;
+  const auto key = [version, level = std::string(request.level)](const std::string& content) {
+    return content_hash(fmt::format("{}\n{}\n{}", version, level, content));
+  };
+  request.kept = [key](const std::string& content) { return EntryFolder::of_environment().find(key(content)); };
+  request.keep = [key](const std::string& content, std::string_view code) {
+    EntryFolder::of_environment().store(key(content), code);
+  };
+}
+
 void compile(const Program& program) {
   KernelCode& code = *program.code;
   if (!program.compilable) return explain(program, fmt::format("not compiled: {}\n", program.why_interpreted));
@@ -139,6 +165,7 @@ void compile(const Program& program) {
   request.program = &program;
   request.level = program.level;
   request.functions = support_functions();
+  use_cache(request);
   for (const Op& op : program.ops) {
     code.originals.push_back(op.run);
     request.meanings.push_back(meanings(*level).of(op));

@@ -32,6 +32,8 @@ public:
   llvm::Function* declare(llvm::Module& module, llvm::StringRef name);
   /// Adds the definitions of everything that was declared in it.
   llvm::Error define(llvm::Module& module);
+  /// The module that functions were declared in will not be used.
+  void forget() { declared_.clear(); }
 
 private:
   struct Line {

@@ -6,6 +6,7 @@
 #include "emulator/exec/compile/llvm/nans.hpp"
 
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -138,7 +139,7 @@ std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view level, std:
                                                                           llvm::CodeGenOptLevel::Default));
 }
 
-void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
+void optimize(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -155,11 +156,13 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
     passes.run(module, modules);
   };
   run("always-inline,globaldce,function(early-cse,sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>)");
-  use_compare_masks(*module.getFunction("body"));
-  make_nans_canonical_once(*module.getFunction("body"));
+  for (llvm::Function* const body : bodies) {
+    use_compare_masks(*body);
+    make_nans_canonical_once(*body);
+  }
   modules.clear();
   functions.clear();
-  run("function(instcombine<no-verify-fixpoint>,simplifycfg,jump-threading,loop-mssa(licm),gvn,"
+  run("function(instcombine<no-verify-fixpoint>,simplifycfg,jump-threading,loop-mssa(licm),gvn<no-pre;no-load-pre>,"
       "instcombine<no-verify-fixpoint>,adce,simplifycfg<sink-common-insts>)");
 }
 
@@ -201,12 +204,13 @@ void load(std::unique_ptr<llvm::MemoryBuffer> object, const CompileRequest& requ
       error = process.takeError();
   }
   if (!error) error = jit->addObjectFile(*library, std::move(object));
-  for (std::uint32_t h = 0; !error && h < heads.size(); ++h) {
-    auto head = jit->lookup(*library, fmt::format("head_{}", h));
-    if (head)
-      outcome.entries.push_back({heads[h], head->toPtr<Handler>()});
+  for (const std::uint32_t head : heads) {
+    if (error) break;
+    auto code = jit->lookup(*library, fmt::format("head_{}", head));
+    if (code)
+      outcome.entries.push_back({head, code->toPtr<Handler>()});
     else
-      error = head.takeError();
+      error = code.takeError();
   }
   if (error) {
     outcome.entries.clear();
@@ -230,46 +234,14 @@ Bitcode* bitcode_of(std::string_view level) {
   return bitcode ? &*bitcode : nullptr;
 }
 
-void compile(const CompileRequest& request, CompileOutcome& outcome) {
-  const std::lock_guard lock(compiling());
-  const Program& program = *request.program;
-  llvm::LLVMContext& context = shared_context();
-  Bitcode* const bitcode = bitcode_of(request.level);
-  if (bitcode == nullptr) {
-    outcome.problem = fmt::format("there is no bitcode for level {}", request.level);
-    return;
-  }
-  llvm::Module module("kernel", context);
-  std::unique_ptr<llvm::TargetMachine> machine = target_machine(request.level, outcome.problem);
-  if (machine == nullptr) return;
-  module.setTargetTriple(machine->getTargetTriple().str());
-  module.setDataLayout(machine->createDataLayout());
-  FactsOfOps facts_of(request, *bitcode);
-  std::vector<OpFacts> facts;
-  for (std::size_t i = 0; i < program.ops.size(); ++i)
-    facts.push_back(facts_of.of(program.ops[i], request.meanings[i]));
-  const Region region(program, std::move(facts));
-  for (std::uint32_t i = 0; i < region.size(); ++i) {
-    using How = CompileOutcome::How;
-    const OpFacts& f = region.facts(i);
-    outcome.how.push_back(!region.reachable(i) ? How::never
-                          : f.leaves           ? How::interpreter
-                          : f.by_handler       ? How::handler
-                                               : How::compiled);
-  }
-  if (region.heads().empty()) return;
-  const bool v4 = request.level.ends_with("v4"), v3 = request.level.ends_with("v3");
-  Emitter(program, region, *bitcode, module, v4 ? 64 : v3 ? 32 : 16).run();
-  if (llvm::Error error = bitcode->define(module)) {
-    outcome.problem = told(std::move(error));
-    return;
-  }
+// The functions of the bitcode are inlined into those of the kernel.
+void prepare(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies, std::string_view level) {
   for (llvm::Function& f : module) {
     if (f.isDeclaration()) continue;
-    const bool ours = f.getName() == "body" || f.getName().starts_with("head_");
+    const bool ours = llvm::is_contained(bodies, &f) || f.getName().starts_with("head_");
     if (ours) {
-      f.addFnAttr("target-cpu", std::string(request.level));
-      if (v4) f.addFnAttr("prefer-vector-width", "512");
+      f.addFnAttr("target-cpu", std::string(level));
+      if (level.ends_with("v4")) f.addFnAttr("prefer-vector-width", "512");
       f.addFnAttr(llvm::Attribute::NoUnwind);
     } else {
       f.setLinkage(llvm::GlobalValue::InternalLinkage);
@@ -285,13 +257,23 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
     else if (!g.isDeclaration())
       g.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
+}
+
+// Machine code of a module in which `bodies` call functions of the bitcode; empty: see `problem`.
+std::string code_of(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies, Bitcode& bitcode,
+                    std::string_view level, llvm::TargetMachine& machine, std::string& problem) {
+  if (llvm::Error error = bitcode.define(module)) {
+    problem = told(std::move(error));
+    return {};
+  }
+  prepare(module, bodies, level);
   std::string broken;
   llvm::raw_string_ostream report(broken);
   if (llvm::verifyModule(module, &report)) {
-    outcome.problem = "the compiler made wrong code: " + broken;
-    return;
+    problem = "the compiler made wrong code: " + broken;
+    return {};
   }
-  optimize(module, *machine);
+  optimize(module, bodies, machine);
   if (const char* const dump = std::getenv("WARPLENS_DUMP_LLVM"); dump != nullptr) {
     std::error_code failed;
     llvm::raw_fd_ostream out(dump, failed);
@@ -300,14 +282,75 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
   llvm::SmallVector<char, 0> code;
   llvm::raw_svector_ostream stream(code);
   llvm::legacy::PassManager emission;
-  if (machine->addPassesToEmitFile(emission, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
-    outcome.problem = "this machine cannot make object files";
-    return;
+  if (machine.addPassesToEmitFile(emission, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+    problem = "this machine cannot make object files";
+    return {};
   }
   emission.run(module);
-  load(llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(code.data(), code.size())), request, region.heads(),
-       outcome);
+  return {code.data(), code.size()};
+}
+
+Region region_of(const CompileRequest& request, Bitcode& bitcode) {
+  FactsOfOps facts_of(request, bitcode);
+  std::vector<OpFacts> facts;
+  for (std::size_t i = 0; i < request.program->ops.size(); ++i)
+    facts.push_back(facts_of.of(request.program->ops[i], request.meanings[i]));
+  return {*request.program, std::move(facts)};
+}
+
+void tell_how(const Region& region, const std::vector<Part>& parts, CompileOutcome& outcome) {
+  for (std::uint32_t i = 0; i < region.size(); ++i) {
+    using How = CompileOutcome::How;
+    const OpFacts& f = region.facts(i);
+    const bool reachable = std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.reachable(i); });
+    outcome.how.push_back(!reachable     ? How::never
+                          : f.leaves     ? How::interpreter
+                          : f.by_handler ? How::handler
+                                         : How::compiled);
+  }
+}
+
+void compile(const CompileRequest& request, CompileOutcome& outcome) {
+  const std::lock_guard lock(compiling());
+  const std::string_view level = request.level;
+  llvm::LLVMContext& context = shared_context();
+  Bitcode* const bitcode = bitcode_of(level);
+  if (bitcode == nullptr) {
+    outcome.problem = fmt::format("there is no bitcode for level {}", level);
+    return;
+  }
+  llvm::Module module("kernel", context);
+  std::unique_ptr<llvm::TargetMachine> machine = target_machine(level, outcome.problem);
+  if (machine == nullptr) return;
+  module.setTargetTriple(machine->getTargetTriple().str());
+  module.setDataLayout(machine->createDataLayout());
+  const Region region = region_of(request, *bitcode);
+  const std::vector<Part> parts = parts_of(region);
+  tell_how(region, parts, outcome);
+  if (parts.empty()) return;
+  std::vector<llvm::Function*> bodies;
+  std::vector<std::uint32_t> heads;
+  const unsigned vector_bytes = level.ends_with("v4") ? 64 : level.ends_with("v3") ? 32 : 16;
+  for (const Part& part : parts) {
+    bodies.push_back(Emitter(*request.program, region, part, *bitcode, module, vector_bytes).run());
+    heads.insert(heads.end(), part.heads().begin(), part.heads().end());
+  }
+  // All that the code depends on is in the module now.
+  std::string content;
+  llvm::raw_string_ostream writer(content);
+  llvm::WriteBitcodeToFile(module, writer);
+  if (const std::optional<std::string> kept = request.kept ? request.kept(content) : std::nullopt) {
+    load(llvm::MemoryBuffer::getMemBufferCopy(*kept), request, heads, outcome);
+    outcome.was_kept = outcome.problem.empty();
+    outcome.bytes = kept->size();
+    if (outcome.was_kept) return bitcode->forget();
+    outcome.problem.clear();
+  }
+  const std::string code = code_of(module, bodies, *bitcode, level, *machine, outcome.problem);
+  if (code.empty()) return;
   outcome.bytes = code.size();
+  load(llvm::MemoryBuffer::getMemBufferCopy(code), request, heads, outcome);
+  if (request.keep && outcome.problem.empty()) request.keep(content, code);
 }
 
 } // namespace

@@ -17,12 +17,12 @@ namespace {
 constexpr std::uint32_t kLanes = kWarpSize;
 } // namespace
 
-Emitter::Emitter(const Program& program, const Region& region, Bitcode& bitcode, llvm::Module& module,
+Emitter::Emitter(const Program& program, const Region& region, const Part& part, Bitcode& bitcode, llvm::Module& module,
                  unsigned vector_bytes)
-    : program_(program), region_(region), bitcode_(bitcode), module_(module), vector_bytes_(vector_bytes),
+    : program_(program), region_(region), part_(part), bitcode_(bitcode), module_(module), vector_bytes_(vector_bytes),
       b_(module.getContext()) {}
 
-void Emitter::run() {
+llvm::Function* Emitter::run() {
   llvm::Type* const pointer = b_.getPtrTy();
   auto* const type = llvm::FunctionType::get(pointer, {pointer, pointer, b_.getInt32Ty()}, false);
   body_ = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "body", module_);
@@ -33,8 +33,8 @@ void Emitter::run() {
   enter();
   BasicBlock* open = nullptr;
   for (std::uint32_t i = 0; i < region_.size(); ++i) {
-    if (!region_.reachable(i)) continue;
-    if (region_.leads(i)) {
+    if (!part_.reachable(i)) continue;
+    if (part_.leads(i)) {
       if (open != nullptr && open->getTerminator() == nullptr) {
         b_.SetInsertPoint(open);
         b_.CreateBr(blocks_[i]);
@@ -46,16 +46,17 @@ void Emitter::run() {
     open = b_.GetInsertBlock();
   }
   auto* const handler = llvm::FunctionType::get(pointer, {pointer, pointer}, false);
-  for (std::uint32_t h = 0; h < region_.heads().size(); ++h) {
-    llvm::Function* const head =
-        llvm::Function::Create(handler, llvm::GlobalValue::ExternalLinkage, "head_" + llvm::Twine(h), module_);
+  for (std::uint32_t h = 0; h < part_.heads().size(); ++h) {
+    llvm::Function* const head = llvm::Function::Create(handler, llvm::GlobalValue::ExternalLinkage,
+                                                        "head_" + llvm::Twine(part_.heads()[h]), module_);
     b_.SetInsertPoint(BasicBlock::Create(b_.getContext(), "", head));
     Value* const first = b_.CreateConstGEP1_64(b_.getInt8Ty(), head->getArg(0),
-                                               -static_cast<std::int64_t>(region_.heads()[h] * sizeof(Op)));
+                                               -static_cast<std::int64_t>(part_.heads()[h] * sizeof(Op)));
     auto* const result = b_.CreateCall(body_, {first, head->getArg(1), b_.getInt32(h)});
     result->setTailCall();
     b_.CreateRet(result);
   }
+  return body_;
 }
 
 // ---- Rows
@@ -90,6 +91,17 @@ Value* Emitter::lanes_of(Value* mask, std::uint32_t bytes, std::uint32_t chunk) 
   return b_.CreateShuffleVector(all, lanes);
 }
 
+// Those of the active lanes, made once where the warp enters.
+Value* Emitter::active_lanes_of(std::uint32_t bytes, std::uint32_t chunk) {
+  Value*& lanes = active_lanes_[{chunks(bytes), chunk}];
+  if (lanes == nullptr) {
+    const llvm::IRBuilderBase::InsertPointGuard here(b_);
+    b_.SetInsertPoint(llvm::cast<llvm::Instruction>(active_)->getNextNode());
+    lanes = lanes_of(active_, bytes, chunk);
+  }
+  return lanes;
+}
+
 // The active lanes of a row go to memory.
 void Emitter::take_home(std::uint32_t offset, std::uint32_t bytes) {
   if (bytes == 0) {
@@ -99,9 +111,14 @@ void Emitter::take_home(std::uint32_t offset, std::uint32_t bytes) {
     return store_chunk(b_.CreateOr(kept, b_.CreateAnd(fresh, active_)), home(offset), 0, 0);
   }
   for (std::uint32_t c = 0; c < chunks(bytes); ++c) {
-    Value* const old = load_chunk(home(offset), bytes, c);
     Value* const fresh = load_chunk(slot(offset), bytes, c);
-    store_chunk(b_.CreateSelect(lanes_of(active_, bytes, c), fresh, old), home(offset), bytes, c);
+    Value* const lanes = active_lanes_of(bytes, c);
+    if (vector_bytes_ == 64) { // only AVX-512 stores lanes of each width
+      b_.CreateMaskedStore(fresh, chunk_of(home(offset), bytes, c), llvm::Align(16), lanes);
+      continue;
+    }
+    Value* const old = load_chunk(home(offset), bytes, c);
+    store_chunk(b_.CreateSelect(lanes, fresh, old), home(offset), bytes, c);
   }
 }
 
@@ -148,7 +165,8 @@ Value* Emitter::call(const char* name, llvm::ArrayRef<Value*> arguments) {
 // Runs an op's own handler.
 Value* Emitter::call_original(Value* op, Value* at) {
   auto* const type = llvm::FunctionType::get(b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
-  return b_.CreateCall(type, call("original_of", {warp_, op}), {at, warp_});
+  Value* const place = b_.CreateGEP(b_.getPtrTy(), originals_, b_.CreateZExt(op, b_.getInt64Ty()));
+  return b_.CreateCall(type, b_.CreateAlignedLoad(b_.getPtrTy(), place, llvm::Align(8)), {at, warp_});
 }
 
 // ---- Entries and exits
@@ -160,8 +178,9 @@ void Emitter::enter() {
   file->setAlignment(llvm::Align(64));
   file_ = file;
   active_ = b_.CreateAlignedLoad(b_.getInt32Ty(), home(offsetof(Warp, active)), llvm::Align(4));
+  originals_ = call("originals_of", {warp_});
   for (const RowInfo& row : region_.rows()) {
-    if (row.constant < 0) continue;
+    if (row.constant < 0 || !part_.touches(region_.row(row.offset))) continue;
     const ConstantRow& c = program_.constants[static_cast<std::size_t>(row.constant)];
     llvm::Type* const type = chunk_type(row.bytes);
     llvm::Constant* const value = row.bytes == 0
@@ -171,17 +190,17 @@ void Emitter::enter() {
   }
   blocks_.assign(region_.size(), nullptr);
   for (std::uint32_t i = 0; i < region_.size(); ++i)
-    if (region_.reachable(i) && region_.leads(i)) blocks_[i] = BasicBlock::Create(b_.getContext(), "", body_);
+    if (part_.reachable(i) && part_.leads(i)) blocks_[i] = BasicBlock::Create(b_.getContext(), "", body_);
   BasicBlock* const nowhere = BasicBlock::Create(b_.getContext(), "", body_);
   Value* const interprets = call("must_interpret", {warp_, b_.getInt1(program_.watched)});
   BasicBlock* const each = BasicBlock::Create(b_.getContext(), "each", body_);
   BasicBlock* const inside = BasicBlock::Create(b_.getContext(), "inside", body_);
   b_.CreateCondBr(interprets, each, inside);
   b_.SetInsertPoint(each);
-  auto* const heads_type = llvm::ArrayType::get(b_.getInt32Ty(), region_.heads().size());
+  auto* const heads_type = llvm::ArrayType::get(b_.getInt32Ty(), part_.heads().size());
   auto* const heads = new llvm::GlobalVariable(
       module_, heads_type, true, llvm::GlobalValue::PrivateLinkage,
-      llvm::ConstantDataArray::get(b_.getContext(), llvm::ArrayRef<std::uint32_t>(region_.heads())));
+      llvm::ConstantDataArray::get(b_.getContext(), llvm::ArrayRef<std::uint32_t>(part_.heads())));
   Value* const op =
       b_.CreateAlignedLoad(b_.getInt32Ty(), b_.CreateGEP(heads_type, heads, {b_.getInt32(0), entry_}), llvm::Align(4));
   Value* const at =
@@ -190,16 +209,16 @@ void Emitter::enter() {
   b_.SetInsertPoint(nowhere);
   b_.CreateUnreachable();
   b_.SetInsertPoint(inside);
-  llvm::SwitchInst* const choice = b_.CreateSwitch(entry_, nowhere, static_cast<unsigned>(region_.heads().size()));
-  for (std::uint32_t h = 0; h < region_.heads().size(); ++h) {
+  llvm::SwitchInst* const choice = b_.CreateSwitch(entry_, nowhere, static_cast<unsigned>(part_.heads().size()));
+  for (std::uint32_t h = 0; h < part_.heads().size(); ++h) {
     BasicBlock* const fetching = BasicBlock::Create(b_.getContext(), "", body_);
     choice->addCase(b_.getInt32(h), fetching);
     b_.SetInsertPoint(fetching);
-    for (const unsigned r : region_.live_before(region_.heads()[h]).set_bits()) {
+    for (const unsigned r : region_.live_before(part_.heads()[h]).set_bits()) {
       const RowInfo& row = region_.rows()[r];
-      if (row.constant < 0) fetch(row.offset, row.bytes);
+      if (row.constant < 0 && part_.touches(r)) fetch(row.offset, row.bytes);
     }
-    b_.CreateBr(blocks_[region_.heads()[h]]);
+    b_.CreateBr(blocks_[part_.heads()[h]]);
   }
 }
 
@@ -215,24 +234,12 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
   const llvm::IRBuilderBase::InsertPointGuard here(b_);
   block = BasicBlock::Create(b_.getContext(), "leave", body_);
   b_.SetInsertPoint(block);
-  save_live(op, region_.dirty_before(op));
-  // Where compiled code begins, the op would enter it again.
-  if (std::binary_search(region_.heads().begin(), region_.heads().end(), op))
+  save_live(op, part_.dirty_before(op));
+  // Where this code begins, the op would enter it again.
+  if (part_.enters(op))
     b_.CreateRet(call_original(b_.getInt32(op), real(op)));
   else
     b_.CreateRet(real(op));
-  return block;
-}
-
-BasicBlock* Emitter::pause(std::uint32_t op) {
-  BasicBlock*& block = pausing_[op];
-  if (block != nullptr) return block;
-  const llvm::IRBuilderBase::InsertPointGuard here(b_);
-  block = BasicBlock::Create(b_.getContext(), "pause", body_);
-  b_.SetInsertPoint(block);
-  save_live(op, region_.dirty_before(op));
-  b_.CreateAlignedStore(real(op), home(offsetof(Warp, next)), llvm::Align(8));
-  b_.CreateRet(llvm::ConstantPointerNull::get(b_.getPtrTy()));
   return block;
 }
 
@@ -240,7 +247,7 @@ BasicBlock* Emitter::pause(std::uint32_t op) {
 
 void Emitter::emit(std::uint32_t op) {
   const OpFacts& f = region_.facts(op);
-  if (f.leaves) {
+  if (f.leaves || part_.elsewhere(op)) {
     b_.CreateBr(leave(op));
     return;
   }
@@ -413,39 +420,49 @@ static_assert(sizeof(AccessFacts) == 8 && offsetof(AccessFacts, space) == 4 && o
 
 // ---- Control
 
-// Charges the instructions up to the branch, and continues at the target or ends the turn.
-void Emitter::go(std::uint32_t from, std::uint32_t target) {
-  const Op& o = program_.ops[from];
-  Value* const budget = home(offsetof(Warp, budget));
-  Value* const left = b_.CreateSub(b_.CreateAlignedLoad(b_.getInt64Ty(), budget, llvm::Align(8)),
-                                   b_.getInt64(static_cast<std::uint64_t>(o.imm)));
-  b_.CreateAlignedStore(left, budget, llvm::Align(8));
-  b_.CreateCondBr(b_.CreateICmpSLE(left, b_.getInt64(0)), pause(target), blocks_[target]);
+// What is left of the turn after the instructions up to a branch. If that is nothing, the interpreter runs the branch.
+Value* Emitter::left_after(std::uint32_t op) {
+  Value* const budget = b_.CreateAlignedLoad(b_.getInt64Ty(), home(offsetof(Warp, budget)), llvm::Align(8));
+  return b_.CreateSub(budget, b_.getInt64(static_cast<std::uint64_t>(program_.ops[op].imm)));
 }
 
-void Emitter::jump(std::uint32_t op) {
+// Continues at a branch's target.
+void Emitter::take(std::uint32_t op) {
   const Op& o = program_.ops[op];
   if (program_.watched) {
     call("count_branch_of", {warp_, b_.getInt32(o.extra), active_});
     if (o.src[1] != kNotCounted) call("count_block_of", {warp_, b_.getInt32(o.src[1])});
   }
-  go(op, region_.target(op));
+  b_.CreateBr(blocks_[region_.target(op)]);
+}
+
+void Emitter::jump(std::uint32_t op) {
+  BasicBlock* const on = BasicBlock::Create(b_.getContext(), "", body_);
+  Value* const left = left_after(op);
+  b_.CreateCondBr(b_.CreateICmpSGT(left, b_.getInt64(0)), on, leave(op));
+  b_.SetInsertPoint(on);
+  b_.CreateAlignedStore(left, home(offsetof(Warp, budget)), llvm::Align(8));
+  take(op);
 }
 
 void Emitter::branch(std::uint32_t op) {
   const Op& o = program_.ops[op];
   Value* const taken = b_.CreateAnd(guard(op), active_);
-  BasicBlock* const not_all = BasicBlock::Create(b_.getContext(), "", body_);
+  BasicBlock* const together = BasicBlock::Create(b_.getContext(), "", body_);
   BasicBlock* const all = BasicBlock::Create(b_.getContext(), "", body_);
   BasicBlock* const none = BasicBlock::Create(b_.getContext(), "", body_);
-  b_.CreateCondBr(b_.CreateICmpEQ(taken, active_), all, not_all);
-  b_.SetInsertPoint(not_all);
-  b_.CreateCondBr(b_.CreateICmpEQ(taken, b_.getInt32(0)), none, leave(op));
+  Value* const left = left_after(op);
+  Value* const by_all = b_.CreateICmpEQ(taken, active_);
+  Value* const agree = b_.CreateOr(by_all, b_.CreateICmpEQ(taken, b_.getInt32(0)));
+  b_.CreateCondBr(b_.CreateAnd(agree, b_.CreateICmpSGT(left, b_.getInt64(0))), together, leave(op));
+  b_.SetInsertPoint(together);
+  b_.CreateAlignedStore(left, home(offsetof(Warp, budget)), llvm::Align(8));
+  b_.CreateCondBr(by_all, all, none);
   b_.SetInsertPoint(none);
   if (program_.watched) call("count_branch_of", {warp_, b_.getInt32(o.extra), taken});
-  go(op, op + 1);
+  b_.CreateBr(blocks_[op + 1]);
   b_.SetInsertPoint(all);
-  jump(op);
+  take(op);
 }
 
 // The path may end here: then others of the warp run.

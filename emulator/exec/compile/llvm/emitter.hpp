@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes LLVM's form of a program's compiled code.
 //
-// One function has the code of all ops that are compiled. Its rows are in a local variable with the layout of a warp;
+// A function has the code of all ops of a part. Its rows are in a local variable with the layout of a warp;
 // the optimiser takes it apart. Where a warp leaves, the rows that were written and are still live go back to memory.
 // Lanes that are not active compute values that nobody uses: only rows in memory keep those of other paths.
 #pragma once
 
 #include "emulator/exec/compile/llvm/bitcode.hpp"
-#include "emulator/exec/compile/llvm/region.hpp"
+#include "emulator/exec/compile/llvm/part.hpp"
 
 #include <llvm/IR/IRBuilder.h>
 
@@ -17,9 +17,10 @@ namespace warplens::exec::compile {
 
 class Emitter {
 public:
-  Emitter(const Program& program, const Region& region, Bitcode& bitcode, llvm::Module& module, unsigned vector_bytes);
-  /// Adds the functions head_0, head_1, … of the region's heads.
-  void run();
+  Emitter(const Program& program, const Region& region, const Part& part, Bitcode& bitcode, llvm::Module& module,
+          unsigned vector_bytes);
+  /// Makes the part's function, and head_N, which enters it, for each head's op N.
+  llvm::Function* run();
 
 private:
   llvm::Value* slot(std::uint32_t offset);
@@ -31,6 +32,7 @@ private:
   llvm::Value* load_chunk(llvm::Value* row, std::uint32_t bytes, std::uint32_t chunk);
   void store_chunk(llvm::Value* value, llvm::Value* row, std::uint32_t bytes, std::uint32_t chunk);
   llvm::Value* lanes_of(llvm::Value* mask, std::uint32_t bytes, std::uint32_t chunk);
+  llvm::Value* active_lanes_of(std::uint32_t bytes, std::uint32_t chunk);
   void take_home(std::uint32_t offset, std::uint32_t bytes);
   void fetch(std::uint32_t offset, std::uint32_t bytes);
   llvm::Value* guard(std::uint32_t op);
@@ -52,22 +54,24 @@ private:
   void rejoin(std::uint32_t op);
   /// Leaves for the interpreter, before `op`.
   llvm::BasicBlock* leave(std::uint32_t op);
-  /// The turn is over: the warp continues at `op`.
-  llvm::BasicBlock* pause(std::uint32_t op);
   void save_live(std::uint32_t op, const llvm::BitVector& dirty);
-  void go(std::uint32_t from, std::uint32_t target);
+  llvm::Value* left_after(std::uint32_t op);
+  void take(std::uint32_t op);
   void guarded_write(std::uint32_t op, llvm::function_ref<void()> write);
 
   const Program& program_;
   const Region& region_;
+  const Part& part_;
   Bitcode& bitcode_;
   llvm::Module& module_;
   unsigned vector_bytes_;
   llvm::IRBuilder<> b_;
   llvm::Function* body_ = nullptr;
-  llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *file_ = nullptr, *active_ = nullptr;
-  std::vector<llvm::BasicBlock*> blocks_; ///< by op, of leaders
-  std::map<std::uint32_t, llvm::BasicBlock*> leaving_, pausing_;
+  llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *file_ = nullptr, *active_ = nullptr,
+              *originals_ = nullptr;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, llvm::Value*> active_lanes_; ///< by number of chunks and chunk
+  std::vector<llvm::BasicBlock*> blocks_;                                        ///< by op, of leaders
+  std::map<std::uint32_t, llvm::BasicBlock*> leaving_;
 };
 
 } // namespace warplens::exec::compile

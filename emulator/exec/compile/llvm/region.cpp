@@ -7,19 +7,13 @@ namespace warplens::exec::compile {
 
 using Kind = OpMeaning::Kind;
 
-namespace {
-
-// Entering and leaving compiled code moves rows between memory and registers: less work than this is not worth it.
-constexpr int kLeastOps = 6;
-
-} // namespace
-
 Region::Region(const Program& program, std::vector<OpFacts> facts) : program_(program), facts_(std::move(facts)) {
   list_rows();
-  find_leaders();
   find_live();
-  find_heads();
-  find_dirty();
+}
+
+bool Region::goes(std::uint32_t op) const {
+  return facts_[op].meaning.kind == Kind::jump || facts_[op].meaning.kind == Kind::branch;
 }
 
 std::uint32_t Region::target(std::uint32_t op) const {
@@ -54,16 +48,6 @@ void Region::list_rows() {
       rows_[found->second].constant = static_cast<std::int64_t>(c);
 }
 
-void Region::find_leaders() {
-  leaders_.resize(size());
-  leaders_.set(0);
-  for (std::uint32_t i = 0; i < size(); ++i) {
-    const Kind kind = facts_[i].meaning.kind;
-    if (kind == Kind::jump || kind == Kind::branch) leaders_.set(target(i));
-    if ((facts_[i].leaves || kind == Kind::jump || kind == Kind::branch) && i + 1 < size()) leaders_.set(i + 1);
-  }
-}
-
 void Region::find_live() {
   const auto rows = static_cast<unsigned>(rows_.size());
   live_.assign(size() + 1, llvm::BitVector(rows));
@@ -86,59 +70,6 @@ void Region::find_live() {
       if (live == live_[i]) continue;
       live_[i] = std::move(live);
       changed = true;
-    }
-  }
-}
-
-// The most instructions that may run from an op until the warp leaves, up to a limit.
-int Region::work_from(std::uint32_t op, int limit) const {
-  if (limit == 0 || facts_[op].leaves) return 0;
-  const Kind kind = facts_[op].meaning.kind;
-  const int own = kind == Kind::count_block || kind == Kind::count_guarded || kind == Kind::rejoin ? 0 : 1;
-  int most = 0;
-  for (const std::uint32_t next : successors(op)) most = std::max(most, work_from(next, limit - own));
-  return own + most;
-}
-
-// Loops begin compiled code, and what follows an op that the interpreter runs.
-void Region::find_heads() {
-  llvm::BitVector wanted(size());
-  wanted.set(0);
-  for (std::uint32_t i = 0; i < size(); ++i) {
-    const Kind kind = facts_[i].meaning.kind;
-    if ((kind == Kind::jump || kind == Kind::branch) && target(i) <= i) wanted.set(target(i));
-    if (facts_[i].leaves && i + 1 < size()) wanted.set(i + 1);
-  }
-  for (const unsigned head : wanted.set_bits())
-    if (work_from(head, kLeastOps) == kLeastOps) heads_.push_back(head);
-  reachable_.resize(size());
-  llvm::SmallVector<std::uint32_t, 16> work(heads_.begin(), heads_.end());
-  while (!work.empty()) {
-    const std::uint32_t op = work.pop_back_val();
-    if (reachable_.test(op)) continue;
-    reachable_.set(op);
-    for (const std::uint32_t next : successors(op)) work.push_back(next);
-  }
-  for (const std::uint32_t head : heads_) leaders_.set(head);
-}
-
-// Rows that may have been written since the warp entered.
-void Region::find_dirty() {
-  const auto rows = static_cast<unsigned>(rows_.size());
-  dirty_.assign(size() + 1, llvm::BitVector(rows));
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::uint32_t i = 0; i < size(); ++i) {
-      if (!reachable_.test(i)) continue;
-      llvm::BitVector dirty = dirty_[i];
-      for (const RowUse& def : facts_[i].defs) dirty.set(row_of_.at(def.offset));
-      for (const std::uint32_t next : successors(i)) {
-        llvm::BitVector after = dirty_[next];
-        after |= dirty;
-        if (after == dirty_[next]) continue;
-        dirty_[next] = std::move(after);
-        changed = true;
-      }
     }
   }
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program's ops become several functions: parts. The first part has everything that can be compiled. Warps enter it
+// at loops, and after an op that the interpreter runs. Diverged warps enter parts of their own, at either side of a
+// branch and where paths meet, which return where another one begins. As entries of the first part, they would keep its
+// loops from being optimised, and the time to compile it would grow with the square of their number.
+#pragma once
+
+#include "emulator/exec/compile/llvm/region.hpp"
+
+namespace warplens::exec::compile {
+
+class Part {
+public:
+  /// Enters at `heads`, which are sorted, and does not go on to ops in `elsewhere`.
+  Part(const Region& region, std::vector<std::uint32_t> heads, llvm::BitVector elsewhere);
+
+  [[nodiscard]] const std::vector<std::uint32_t>& heads() const { return heads_; }
+  [[nodiscard]] bool enters(std::uint32_t op) const;
+  /// Whether warps enter other code at the op.
+  [[nodiscard]] bool elsewhere(std::uint32_t op) const { return elsewhere_.test(op); }
+  [[nodiscard]] bool leads(std::uint32_t op) const { return leaders_.test(op); }
+  [[nodiscard]] bool reachable(std::uint32_t op) const { return reachable_.test(op); }
+  /// Whether an op of the part reads or writes the row.
+  [[nodiscard]] bool touches(std::uint32_t row) const { return touched_.test(row); }
+  /// The rows that may have been written since the warp entered.
+  [[nodiscard]] const llvm::BitVector& dirty_before(std::uint32_t op) const { return dirty_.at(op); }
+
+private:
+  void find_reachable(const Region& region);
+  void find_leaders(const Region& region);
+  void find_dirty(const Region& region);
+
+  std::vector<std::uint32_t> heads_;
+  llvm::BitVector elsewhere_, leaders_, reachable_, touched_;
+  std::map<std::uint32_t, llvm::BitVector> dirty_; ///< by reachable op
+};
+
+/// The parts of a program; none if nothing is worth compiling.
+std::vector<Part> parts_of(const Region& region);
+
+} // namespace warplens::exec::compile
