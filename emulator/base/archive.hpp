@@ -66,7 +66,12 @@ private:
   template <class T> void one(T& value) {
     if constexpr (requires(Archive & a) { value.fields(a); })
       value.fields(*this);
-    else {
+    else if constexpr (std::is_same_v<T, bool>) {
+      std::uint8_t byte = value ? 1 : 0;
+      bytes(&byte, 1);
+      if (byte > 1) fail(); // no value of the type
+      if (reads_ && good_) value = byte != 0;
+    } else {
       static_assert(kPlain<T> && !std::is_pointer_v<T>, "the class needs fields()");
       bytes(&value, sizeof value);
     }

@@ -377,6 +377,15 @@ Operand Builder::address(const Term& term) {
   return result;
 }
 
+namespace {
+
+/// Addresses are computed modulo 2^64, as by ptxas.
+std::int64_t wrapping_product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
+} // namespace
+
 /// table[4], table[%r1], table[%r1+2]: an element of an array, by number (manual, section 6.4.2).
 Operand Builder::indexed(const Term& term) {
   Operand base = resolve(term.text, term.where);
@@ -387,7 +396,8 @@ Operand Builder::indexed(const Term& term) {
   }
   const Variable& variable = module_.variable(function(), base.index);
   std::int64_t element = static_cast<std::int64_t>(isa::bytes(variable.type)) * variable.vector;
-  for (std::size_t i = 1; i < variable.extents.size(); ++i) element *= static_cast<std::int64_t>(variable.extents[i]);
+  for (std::size_t i = 1; i < variable.extents.size(); ++i)
+    element = wrapping_product(element, static_cast<std::int64_t>(variable.extents[i]));
   const Term& first = syntax.of(index)[0];
   ConstantError wrong;
   // mov uses the address of the element; all other instructions use the element at that address.
@@ -400,7 +410,7 @@ Operand Builder::indexed(const Term& term) {
     const Operand known = constant(index);
     if (known.kind != OperandKind::integer && known.kind != OperandKind::warp_size && known.kind != OperandKind::sink)
       error(first.where, "expected an integer as index");
-    const std::int64_t offset = element * known.value;
+    const std::int64_t offset = wrapping_product(element, known.value);
     if (by_value) {
       base.value = offset;
       return base;
@@ -412,7 +422,7 @@ Operand Builder::indexed(const Term& term) {
   number.column = first.where.line == instruction_line_ ? first.where.column : 0;
   const auto offset = evaluate_offset(syntax, index, wrong);
   if (!offset) error(wrong.where, wrong.message, wrong.hint);
-  base.value = element * offset.value_or(0);
+  base.value = wrapping_product(element, offset.value_or(0));
   const Operand both[] = {base, number};
   return finished({.kind = OperandKind::indexed, .index = append(both), .count = 2});
 }

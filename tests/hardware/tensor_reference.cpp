@@ -19,7 +19,11 @@ constexpr int kElementBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 constexpr int kIllegalInstruction = 715, kMisaligned = 716;
 
 template <class T> T combined(const std::string& operation, T old, T value) {
-  if (operation == "add") return static_cast<T>(old + value);
+  if (operation == "add") {
+    if constexpr (std::is_integral_v<T>) // sums wrap
+      return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) + static_cast<std::make_unsigned_t<T>>(value));
+    return static_cast<T>(old + value);
+  }
   if (operation == "min") return std::min(old, value);
   if (operation == "max") return std::max(old, value);
   if constexpr (std::is_integral_v<T>) {

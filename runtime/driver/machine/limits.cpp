@@ -43,6 +43,7 @@ void hold_limits() {
       throw Failure{CUDA_ERROR_NOT_INITIALIZED, "WARPLENS_LIMITS: " + wrong};
   const api::RunLimits limits{number(environment::kTimeLimit), number(environment::kMaxMemory),
                               number(environment::kTimeBegin).value_or(0)};
+  if (!limits.milliseconds && !limits.bytes) return;
   // Never destroyed: it watches until the process ends.
   static const api::Watchdog* const watchdog = new api::Watchdog(limits, end_process);
   static_cast<void>(watchdog);
