@@ -117,6 +117,8 @@ check_tsan() { sanitized tsan "$@"; }
 sanitized() {
   local preset=$1
   shift
+  # exec loads its libraries into a program before the runtime of the sanitizer.
+  export ASAN_OPTIONS="verify_asan_link_order=0"
   export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.suppressions"
   export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.suppressions:print_suppressions=0"
   configure "$preset"

@@ -312,8 +312,9 @@ public:
     Recent& recent = recent_[number % recent_.size()];
     if (recent.number != number || recent.chunk == nullptr) [[unlikely]]
       find(number, recent);
-    Line* const lines = recent.chunk->pages[address % kChunkBytes / kPageBytes];
-    return (lines != nullptr ? lines : begin_page(*recent.chunk, address))[address / kLineBytes % kLines];
+    Line* lines = recent.chunk->pages[address % kChunkBytes / kPageBytes];
+    if (lines == nullptr) lines = begin_page(*recent.chunk, address);
+    return lines[address / kLineBytes % kLines];
   }
   /// Calls `look` with each line that begins in these bytes and has been accessed.
   template <class Look> void each_line(std::uint64_t begin, std::uint64_t bytes, Look look) {
