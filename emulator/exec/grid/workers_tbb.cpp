@@ -5,11 +5,29 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 #include <system_error>
 
 namespace warplens::exec {
+
+namespace {
+
+// Threads of TBB create further ones, and end the process if they cannot. Where the address space is limited, a quarter
+// of it is for stacks; one more thread than the caller is created by the caller itself, which catches the error.
+unsigned threads_with_stacks() {
+  rlimit space{}, stack{};
+  if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return ~0u;
+  constexpr rlim_t kUsualStack = rlim_t{8} << 20;
+  const bool unlimited = getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur == RLIM_INFINITY;
+  const rlim_t each = std::max(unlimited ? rlim_t{0} : stack.rlim_cur, kUsualStack);
+  return static_cast<unsigned>(std::clamp<rlim_t>(space.rlim_cur / 4 / each, 2, ~0u));
+}
+
+} // namespace
 
 unsigned default_workers() {
   // Determined once, as it may require reading files.
@@ -33,7 +51,7 @@ void run_workers(unsigned count, unsigned threads, const std::function<void(unsi
     finished.fetch_add(1, std::memory_order_acq_rel);
   };
   try {
-    tbb::task_arena arena(static_cast<int>(threads));
+    tbb::task_arena arena(static_cast<int>(std::min(threads, threads_with_stacks())));
     arena.execute([&] { tbb::parallel_for(0u, count, call, tbb::simple_partitioner()); });
   } catch (const std::runtime_error&) {
     // Of the system's refusal to create a thread, TBB says no more than this type.
