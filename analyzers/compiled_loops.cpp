@@ -27,10 +27,11 @@ public:
     double issued = 0;
     for (const std::uint32_t i : block_.instructions) {
       if (code_.removed[i]) continue;
-      if (holds_turns_apart(i)) return false;
       issued += machine_work(function_.instructions[i]).instructions;
+      // Long loops end here: what follows looks at the whole loop for each instruction.
+      if (issued > kMostInstructions || holds_turns_apart(i)) return false;
     }
-    return issued <= kMostInstructions && is_counted();
+    return is_counted();
   }
 
 private:

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a warp takes alone, from the data flow along its path.
 #include "analyzers/analyzers.hpp"
+#include "analyzers/compiled_loops.hpp"
+#include "emulator/ir/parse.hpp"
 #include "tests/analyzers/warp_streams.hpp"
 #include "tests/exec/kernel_test.hpp"
+
+#include <ctime>
 
 namespace warplens::analyzers {
 namespace warp_path_test {
@@ -158,6 +162,27 @@ TEST(WarpPath, TurnsOfAnUnrolledLoopAreWaitedForTogether) {
   };
   EXPECT_EQ(waits(loop("")), 2);
   EXPECT_EQ(waits(loop(".pragma \"nounroll\";")), 8);
+}
+
+// A loop that is too long to be unrolled is found in a time that does not grow with the square of its length.
+TEST(WarpPath, LongLoopsAreNotSearched) {
+  const auto seconds = [](int stores) {
+    std::string body = "L: ";
+    for (int i = 0; i < stores; ++i) body += "st.global.u32 [%rd2], %r1;\n";
+    body += "add.u64 %rd2, %rd2, 4; add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, 2; @%p0 bra L; ret;";
+    const auto module = ir::parse(tests::kernel_of(body), "k.ptx");
+    const ir::Function& kernel = *module->find("k");
+    const std::vector<ir::Effect> effects = ir::effects(*module, kernel);
+    CompiledCode code = compiled_code(kernel, ir::control_flow(kernel));
+    double least = 1e9;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      const std::clock_t begin = std::clock();
+      mark_unrolled(code, kernel, effects);
+      least = std::min(least, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+    }
+    return least;
+  };
+  EXPECT_LT(seconds(20000), 0.01); // with a search for each store: 0.4
 }
 
 TEST(WarpPath, BarriersTakeLongerWithMoreWarps) {
