@@ -105,7 +105,6 @@ inline void negate(float* values, int count) {
 // Eight elements, each four times. (GCC 12 has no good code for 16 of them without AVX-512.)
 inline void put_fours(const float* from, float* to) {
 #if defined(__AVX512F__)
-  using EightFloats = float __attribute__((vector_size(32)));
   const auto v = load<EightFloats>(from);
   store(to, __builtin_shufflevector(v, v, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3));
   store(to + 16, __builtin_shufflevector(v, v, 4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7));

@@ -41,6 +41,7 @@ template <class Vector> void store(void* to, Vector v) { *static_cast<typename I
 // ---- eight rows of four words, and four columns of eight
 
 using Eight = Word32 __attribute__((vector_size(32)));
+using EightFloats = float __attribute__((vector_size(32)));
 using Four = Word32 __attribute__((vector_size(16)));
 
 // Of the upper and of the lower half, which are 4 x 4: the transpose.

@@ -12,8 +12,6 @@ namespace {
 constexpr int kQuads = 4, kSize = 8, kDepth = 4, kRows = kQuads * kSize;
 constexpr int kRegister = 2 * kWarpSize; ///< halves of a register of all lanes
 
-using EightFloats = float __attribute__((vector_size(32)));
-
 // Of a row within its matrix, the lane of its quad: rows 4 to 7 are 16 lanes later.
 constexpr int lane_of(int quad, int row) { return 4 * quad + row % 4 + row / 4 * 16; }
 

@@ -12,7 +12,6 @@ namespace warplens::exec::WARPLENS_LEVEL {
 namespace {
 
 constexpr int kMostBlocks = 2; ///< of eight columns
-using EightFloats = float __attribute__((vector_size(32)));
 
 // ---- factors, whose products are in the order in which they are summed
 
