@@ -398,7 +398,8 @@ std::string counted_kernel(const CountedCopy& c) {
           "@%p mbarrier.arrive.expect_tx.shared.b64 _, [%bar], " +
           to_string(c.bytes) + ";\nfence.proxy.async;\n" + together + c.body + "mov.u32 %r0, " + to_string(c.mask) +
           "; shr.u32 %r0, %r0, %b; and.b32 %r0, %r0, 1; setp.eq.u32 %q, %r0, 0; @%q bra done;\n"
-          "mov.u32 %r1, 0;\nwait:\nmbarrier.test_wait.parity.shared.b64 %q, [%bar], 0; @%q bra done; add.u32 %r1, %r1, 1; setp.lt.u32 %q, %r1, 20000; @%q bra wait;\nst.global.b32 [%m], %r1;\ndone:\n" +
+          "mov.u32 %r1, 0;\nwait:\nmbarrier.test_wait.parity.shared.b64 %q, [%bar], 0; @%q bra done; add.u32 %r1, %r1, "
+          "1; setp.lt.u32 %q, %r1, 20000; @%q bra wait;\nst.global.b32 [%m], %r1;\ndone:\n" +
           together + "ret;\n}\n";
   return text;
 }
