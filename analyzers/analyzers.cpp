@@ -4,6 +4,7 @@
 #include "analyzers/arithmetic.hpp"
 #include "analyzers/barrier_waits.hpp"
 #include "analyzers/block_counts.hpp"
+#include "analyzers/bulk_copies.hpp"
 #include "analyzers/caches.hpp"
 #include "analyzers/compiled_atomics.hpp"
 #include "analyzers/constant_memory.hpp"
@@ -15,6 +16,7 @@
 #include "analyzers/issue_chain.hpp"
 #include "analyzers/local_memory.hpp"
 #include "analyzers/partition_camping.hpp"
+#include "analyzers/pipelines.hpp"
 #include "analyzers/recorded_accesses.hpp"
 #include "analyzers/reuse_distance.hpp"
 #include "analyzers/shared_banks.hpp"
@@ -151,7 +153,8 @@ namespace {
 struct Events {
   std::uint32_t spaces = 0; ///< of accesses, by bit
   bool by_rules = false;    ///< counts global and shared memory under rules that may need each access separately
-  bool branch = false, barrier = false, product = false;
+  bool branch = false, barrier = false, product = false, bulk_copy = false, async = false;
+  bool ends = false; ///< of blocks
 
   [[nodiscard]] constexpr bool in(isa::Space space) const { return (spaces >> static_cast<unsigned>(space) & 1) != 0; }
   [[nodiscard]] constexpr Events counted_by_rules() const {
@@ -164,8 +167,10 @@ template <class... S> constexpr Events accesses(S... spaces) {
   return {.spaces = ((1u << static_cast<unsigned>(spaces)) | ...)};
 }
 constexpr Events branches() { return {.branch = true}; }
-constexpr Events barriers_and_ends() { return {.barrier = true}; }
+constexpr Events barriers_and_ends() { return {.barrier = true, .ends = true}; }
 constexpr Events products() { return {.product = true}; }
+constexpr Events bulk_copies() { return {.bulk_copy = true}; }
+constexpr Events async_steps_and_ends() { return {.async = true, .ends = true}; }
 
 /// Needs one virtual call per event, because the types of the parts are known here.
 class CombinedShard final : public exec::Shard {
@@ -209,13 +214,28 @@ public:
   if constexpr ((events).product) (name).product(product);
 #include "analyzers/analyzers.def"
   }
+  void bulk_copy(const exec::BulkCopy& copy) override {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).bulk_copy) (name).bulk_copy(copy);
+#include "analyzers/analyzers.def"
+  }
+  void async_step(const exec::AsyncStep& step) override {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).async) (name).async_step(step);
+#include "analyzers/analyzers.def"
+  }
+  void phase_step(const exec::PhaseStep& step) override {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).async) (name).phase_step(step);
+#include "analyzers/analyzers.def"
+  }
   bool begin_cta(std::uint64_t cta) override {
     const bool of_streams = streams->begin_cta(cta), of_few = recorded->begin_cta(cta);
     return (blocks && blocks->begin_cta(cta)) || of_streams || of_few || one_by_one;
   }
   void end_cta(std::uint64_t cta) override {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).barrier) (name).end_cta(cta);
+  if constexpr ((events).ends) (name).end_cta(cta);
 #include "analyzers/analyzers.def"
     if (blocks) blocks->end_cta(cta);
   }

@@ -55,12 +55,17 @@ std::unique_ptr<exec::Shard> Arithmetic::make_shard() { return std::make_unique<
 
 void Arithmetic::absorb(exec::Shard& shard) {
   const auto& of_worker = static_cast<const Shard&>(shard).sized;
-  for (std::size_t i = 0; i < sized_.size(); ++i) sized_[i] += of_worker[i];
+  for (std::size_t sums = 0; sums < sized_.size(); ++sums)
+    for (std::size_t i = 0; i < sized_[sums].size(); ++i) sized_[sums][i] += of_worker[sums][i];
 }
 
 void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
   std::array<std::uint64_t, kOperations> operations{};
-  std::map<std::string_view, std::uint64_t> of_matrices; // by type
+  std::map<std::string_view, std::uint64_t> of_matrices, of_rates; // multiply-adds by type, and by the rate of devices
+  const auto add_product = [&](std::string_view type, bool half_sums, std::uint64_t multiply_adds) {
+    of_matrices[type] += multiply_adds;
+    of_rates[isa::matrix_rate(type, half_sums)] += multiply_adds;
+  };
   std::uint64_t slow = 0;
   for (std::size_t i = 0; i < std::min(counts_.size(), function_.instructions.size()); ++i) {
     if (counts_[i].warps == 0) continue;
@@ -70,10 +75,12 @@ void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
     if (takes_long(which)) slow += counts_[i].warps;
     if (which != InstructionClass::matrix) continue;
     if (const isa::MatrixWork work = isa::matrix_work(function_.instructions[i].opcode); work.multiply_adds != 0)
-      of_matrices[work.type] += work.multiply_adds * (counts_[i].lanes_on / exec::kWarpSize);
+      add_product(work.type, work.half_sums, work.multiply_adds * (counts_[i].lanes_on / exec::kWarpSize));
   }
-  for (std::size_t i = 0; i < sized_.size(); ++i)
-    if (sized_[i] != 0) of_matrices[exec::name(static_cast<exec::MatrixElement>(i))] += sized_[i];
+  for (std::size_t sums = 0; sums < sized_.size(); ++sums)
+    for (std::size_t i = 0; i < sized_[sums].size(); ++i)
+      if (sized_[sums][i] != 0)
+        add_product(exec::name(static_cast<exec::MatrixElement>(i)), sums != 0, sized_[sums][i]);
   std::uint64_t all = 0;
   for (std::size_t o = 0; o < kOperations; ++o) {
     const bool fused = o == static_cast<std::size_t>(Operation::ffma) || o == static_cast<std::size_t>(Operation::dfma);
@@ -82,6 +89,16 @@ void Arithmetic::report(Metrics& launch, std::vector<InstructionRow>&) const {
   }
   for (const auto& [type, multiply_adds] : of_matrices)
     launch.add({MetricId::matrix_multiply_adds, type}, multiply_adds);
+  std::uint64_t operations_of_matrices = 0;
+  for (const auto& [rate, multiply_adds] : of_rates) {
+    launch.add({MetricId::matrix_operations_of, rate}, 2 * multiply_adds);
+    operations_of_matrices += 2 * multiply_adds;
+  }
+  if (operations_of_matrices != 0) {
+    launch.add(MetricId::matrix_operations, operations_of_matrices);
+    launch.add_ratio(MetricId::matrix_intensity, static_cast<double>(operations_of_matrices),
+                     static_cast<double>(global_.sectors() * kSectorBytes));
+  }
   launch.add(MetricId::flops, all);
   launch.add_ratio(MetricId::arithmetic_intensity, static_cast<double>(all),
                    static_cast<double>(global_.sectors() * kSectorBytes));

@@ -26,20 +26,22 @@ public:
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
 private:
+  /// Multiply-adds with sums of other types and of half precision, by type.
+  using SizedWork = std::array<std::array<std::uint64_t, exec::kMatrixElements>, 2>;
   const ir::Function& function_;
   const GlobalTransactions& global_;
   std::vector<exec::InstructionCount> counts_;
   /// Multiply-adds by type, of products whose size was known only when they ran.
-  std::array<std::uint64_t, exec::kMatrixElements> sized_{};
+  SizedWork sized_{};
 };
 
 class Arithmetic::Shard final : public exec::Shard {
 public:
   void product(const exec::SizedProduct& product) override {
-    sized[static_cast<std::size_t>(product.element)] += product.multiply_adds;
+    sized[product.half_sums][static_cast<std::size_t>(product.element)] += product.multiply_adds;
   }
   void fields(Archive& a) override { a(sized); }
-  std::array<std::uint64_t, exec::kMatrixElements> sized{};
+  SizedWork sized{};
 };
 
 } // namespace warplens::analyzers

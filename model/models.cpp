@@ -2,6 +2,7 @@
 #include "model/models.hpp"
 
 #include "model/benefits.hpp"
+#include "model/matrix_work.hpp"
 
 #include <fmt/format.h>
 
@@ -84,10 +85,23 @@ const Model* find_model(std::string_view id) {
   return found == models().end() ? nullptr : &*found;
 }
 
+namespace {
+
+// How busy the matrix units are during the predicted time.
+void note_matrix_utilisation(Prediction& p, const KernelStatistics& statistics, const Device& device) {
+  if (!statistics.threads_per_block || !statistics.blocks) return;
+  const MatrixWork matrices = matrix_work(statistics, device);
+  if (matrices.milliseconds > 0 && p.milliseconds > 0)
+    note(p, "matrix_utilisation", 100 * matrices.milliseconds / p.milliseconds, "%");
+}
+
+} // namespace
+
 Expected<Prediction> predict(std::string_view id, const KernelStatistics& statistics, const Device& device,
                              const ModelOptions& options) {
   if (const Model* model = find_model(id)) {
     Expected<Prediction> prediction = model->predict(statistics, device, options);
+    if (prediction) note_matrix_utilisation(*prediction, statistics, device);
     if (prediction && model->says != kSaysBound)
       prediction->benefits = potential_benefits(*model, *prediction, statistics, device, options);
     return prediction;

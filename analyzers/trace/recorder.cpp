@@ -46,7 +46,9 @@ public:
     if (takes(barrier.of.cta, barrier.instruction)) builder_.barrier(barrier);
   }
 
-  void product(const exec::SizedProduct& p) override { products_[{p.instruction, p.element}] += p.multiply_adds; }
+  void product(const exec::SizedProduct& p) override {
+    products_[{p.instruction, p.element, p.half_sums}] += p.multiply_adds;
+  }
 
   [[nodiscard]] const Products& products() const { return products_; }
   void flush() {
@@ -115,7 +117,8 @@ void Recorder::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
 
 std::vector<exec::SizedProduct> Recorder::products() const {
   std::vector<exec::SizedProduct> list;
-  for (const auto& [of, multiply_adds] : products_) list.push_back({of.first, of.second, multiply_adds});
+  for (const auto& [of, multiply_adds] : products_)
+    list.push_back({std::get<0>(of), std::get<1>(of), multiply_adds, std::get<2>(of)});
   return list;
 }
 

@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <map>
+#include <tuple>
 
 namespace warplens::analyzers::trace {
 
@@ -57,7 +58,8 @@ private:
   File& file_;
   Selection selection_;
   std::uint32_t launch_ = 0;
-  using Products = std::map<std::pair<std::uint32_t, exec::MatrixElement>, std::uint64_t>; ///< multiply-adds
+  /// Multiply-adds by instruction, type of A, and whether sums are of half precision.
+  using Products = std::map<std::tuple<std::uint32_t, exec::MatrixElement, bool>, std::uint64_t>;
   std::vector<exec::InstructionCount> counts_;
   Products products_;
   std::atomic<std::uint64_t> events_{0};

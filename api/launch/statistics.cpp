@@ -342,6 +342,18 @@ void apply_to_launch(model::KernelStatistics& s, const analyzers::Changes& chang
   for (model::KernelStatistics::Field& field : s.by_class) scale(field, remaining);
 }
 
+void add_matrices(model::KernelStatistics& s, const analyzers::Profile& profile, double warps) {
+  const std::pair<const char*, model::KernelStatistics::Field*> fields[] = {
+      {"half", &s.matrix_half},         {"half_sums", &s.matrix_half_sums},
+      {"bfloat16", &s.matrix_bfloat16}, {"tf32", &s.matrix_tf32},
+      {"fp8", &s.matrix_fp8},           {"fp4", &s.matrix_fp4},
+      {"double", &s.matrix_double},     {"int8", &s.matrix_int8},
+      {"int4", &s.matrix_int4},         {"binary", &s.matrix_binary}};
+  for (const auto& [rate, field] : fields)
+    if (const auto count = profile.integer({MetricId::matrix_operations_of, rate}); count != 0)
+      *field = static_cast<double>(count) / warps;
+}
+
 } // namespace
 
 model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
@@ -416,6 +428,7 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
     s.lanes_per_instruction = std::max(1.0, launch(MetricId::thread_instructions) / executed);
   s.floating_point_instructions = t.floating_point / warps;
   s.flops = t.flops / warps;
+  add_matrices(s, profile, warps);
   for (std::size_t i = 0; i < model::kIssueClasses; ++i) s.by_class[i] = t.by_class[i] / warps;
   if (!changes.any()) return s;
   const analyzers::Changes none;

@@ -84,7 +84,11 @@ void read_times(const Json& rows, std::size_t instructions, exec::LongestWarps& 
 /// Of each instruction and type of A: their multiply-adds.
 Json products_of(const std::vector<exec::SizedProduct>& products) {
   Json rows = Json::array();
-  for (const exec::SizedProduct& p : products) rows.push_back({p.instruction, exec::name(p.element), p.multiply_adds});
+  for (const exec::SizedProduct& p : products) {
+    Json row = {p.instruction, exec::name(p.element), p.multiply_adds};
+    if (p.half_sums) row.push_back("f16");
+    rows.push_back(std::move(row));
+  }
   return rows;
 }
 
@@ -92,8 +96,10 @@ std::vector<exec::SizedProduct> products_from(const Json& rows, std::size_t inst
   constexpr std::string_view kWhat = "sized_products";
   std::vector<exec::SizedProduct> products;
   for (const Json& row : rows) {
-    if (!row.is_array() || row.size() != 3) throw Wrong{"a row of 'sized_products' has no three values"};
-    exec::SizedProduct p{natural<std::uint32_t>(row[0], kWhat), {}, natural<std::uint64_t>(row[2], kWhat)};
+    if (!row.is_array() || (row.size() != 3 && (row.size() != 4 || row[3] != "f16")))
+      throw Wrong{"a row of 'sized_products' has no three values"};
+    exec::SizedProduct p{
+        natural<std::uint32_t>(row[0], kWhat), {}, natural<std::uint64_t>(row[2], kWhat), row.size() == 4};
     const std::string type = text_from(row[1]);
     int element = 0;
     while (element < exec::kMatrixElements && exec::name(static_cast<exec::MatrixElement>(element)) != type) ++element;

@@ -39,6 +39,20 @@ bool is_element(std::string_view word) {
 
 } // namespace
 
+std::string_view matrix_rate(std::string_view type, bool half_sums) {
+  struct Rate {
+    std::string_view type, name;
+  };
+  constexpr Rate kRates[] = {{"f16", "half"}, {"bf16", "bfloat16"}, {"tf32", "tf32"}, {"f64", "double"},
+                             {"e4m3", "fp8"}, {"e5m2", "fp8"},      {"e3m2", "fp8"},  {"e2m3", "fp8"},
+                             {"e2m1", "fp4"}, {"s8", "int8"},       {"u8", "int8"},   {"s4", "int4"},
+                             {"u4", "int4"},  {"b1", "binary"}};
+  if (type == "f16" && half_sums) return "half_sums";
+  for (const Rate& rate : kRates)
+    if (rate.type == type) return rate.name;
+  return {};
+}
+
 MatrixWork matrix_work(std::string_view spelling) {
   const bool group = spelling.starts_with("wgmma.mma_async."), wmma = spelling.starts_with("wmma.mma.");
   if (!group && !wmma && !spelling.starts_with("mma.")) return {};
@@ -61,7 +75,7 @@ MatrixWork matrix_work(std::string_view spelling) {
   if (sparse) all /= 2;
   if (group) all /= kWarpsOfGroup;
   if (!wmma && shape.m == 8 && shape.k == 4 && type == "f16") all *= kQuads;
-  return {all, type};
+  return {all, type, types[0] == "f16"};
 }
 
 } // namespace warplens::isa

@@ -370,6 +370,8 @@ TEST(Analysis, EveryDescribedMetricIsReported) {
   access(AccessKind::store, 3);
   shards[0]->branch({.instruction = 1, .active = 1, .taken = 1});
   shards[0]->barrier({.instruction = 2, .active = 1, .steps = 3});
+  shards[0]->product({.instruction = 4, .element = exec::MatrixElement::f16, .multiply_adds = 1024});
+  shards[0]->bulk_copy({.instruction = 0, .kind = AccessKind::load, .bytes = 32, .sectors = 1, .received = 1});
   shards[0]->end_cta(0);
   analysis.longest_warps({5, 5, std::vector<std::uint64_t>(5, 1), std::vector<std::uint64_t>(5, 1)});
   analysis.finish(std::move(shards), std::vector<exec::InstructionCount>(5, {1, 32, 32}));

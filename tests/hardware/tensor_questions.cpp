@@ -231,6 +231,26 @@ void add_others(List& list) {
   }
 }
 
+// Maps that the driver would not make: rows longer than the span of the swizzle, or no multiple of 16 bytes.
+void add_unfit(List& list) {
+  const auto add = [&](const TensorQuestion& q, const std::string& change) {
+    for (const char* what : {"load", "store"}) {
+      list.push_back(q);
+      list.back().what = what;
+      list.back().after = change;
+    }
+  };
+  for (const auto& [columns, swizzle] :
+       {std::pair{16u, 1}, {12u, 1}, {32u, 1}, {32u, 2}, {20u, 2}, {64u, 2}, {64u, 3}, {36u, 3}, {128u, 3}})
+    add(tile(Type::u32, {160, 16}, {columns, 8}, {16, 3}), "swizzle_mode " + std::to_string(swizzle));
+  TensorQuestion wide = tile(Type::u32, {160, 16}, {32, 8}, {16, 3});
+  wide.tensor.swizzle = Swizzle::of_128;
+  for (const char* change : {"box_dim 0 33", "box_dim 0 36", "box_dim 0 64", "box_dim 0 30", "elemtype 4"})
+    add(wide, change);
+  const TensorQuestion plain = tile(Type::u32, {160, 16}, {32, 8}, {16, 3});
+  for (const char* change : {"box_dim 0 1", "box_dim 0 3", "box_dim 0 5", "elemtype 4"}) add(plain, change);
+}
+
 // ---- text
 
 template <class T> std::string list_of(const std::vector<T>& values) {
@@ -296,6 +316,7 @@ std::vector<TensorQuestion> tensor_questions() {
   add_pixels(list);
   add_stores(list);
   add_others(list);
+  add_unfit(list);
   return list;
 }
 

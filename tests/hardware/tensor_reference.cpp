@@ -201,6 +201,9 @@ std::int64_t copy_pixels(Copy& copy) {
 // The innermost coordinate lies at a multiple of 16 bytes. Stores begin at no negative coordinate; copies of pixels
 // begin in the bounding box, and stores of pixels have one that is the tensor.
 bool is_illegal(const TensorQuestion& q, std::int64_t size) {
+  const std::int64_t row = q.im2col ? 0 : q.box[0] * size,
+                     span = q.tensor.swizzle == Swizzle::none ? 0 : 16 << static_cast<int>(q.tensor.swizzle);
+  if (q.tensor.interleave == Interleave::none && (row % 16 != 0 || (span != 0 && row > span))) return true;
   if (q.tensor.interleave == Interleave::none && q.at[0] * size % 16 != 0) return true;
   for (std::size_t d = 0; d < q.at.size() && !q.loads() && q.what != "prefetch"; ++d)
     if (q.at[d] < 0) return true;

@@ -245,6 +245,45 @@ TEST(Roofline, TheRidgeDividesTheBounds) {
   expect_term(*p, "attainable", 2 * 5120 * 1.455);
 }
 
+// The matrix units of an H200: 4096 operations on f16 and 8192 on fp8 in a cycle of each multiprocessor.
+TEST(Roofline, MatricesHaveARoofOfTheirOwn) {
+  const Device d = *find_device("h200");
+  const double cycle = d.multiprocessors * d.clock_ghz * 1e6; // of all multiprocessors, in a millisecond
+  KernelStatistics s = kernel();
+  s.flops = 1;
+  s.matrix_half = 1e6;
+  s.matrix_fp8 = 2e6;
+  auto p = predict(kRoofline, s, d);
+  ASSERT_TRUE(p);
+  const double warps = 1120, time = warps * (1e6 / 4096 + 2e6 / 8192) / cycle;
+  expect_term(*p, "matrix_work", warps * 3e6);
+  expect_term(*p, "matrix_intensity", 3e6 / 6400);
+  expect_term(*p, "matrix_bound", time);
+  expect_term(*p, "matrix_peak", 6144 * cycle * 1e-6); // the mix of both rates
+  expect_term(*p, "matrix_utilisation", 100);
+  EXPECT_NEAR(p->milliseconds, time, 1e-9 * time);
+  EXPECT_EQ(p->bound, "compute");
+  s.matrix_half = 1e3; // far from the ridge, memory is slower
+  s.matrix_fp8.reset();
+  p = predict(kRoofline, s, d);
+  EXPECT_EQ(p->bound, "memory");
+  expect_term(*p, "matrix_attainable", 1e3 / 6400 * d.bandwidth_gb_s);
+  EXPECT_NEAR(*p->term("matrix_utilisation"), 100 * (warps * 1e3 / 4096 / cycle) / p->milliseconds, 1e-9);
+}
+
+TEST(Roofline, NamesTypesOfMatricesWithoutARate) {
+  KernelStatistics s = kernel();
+  s.matrix_binary = 1e9;
+  const auto p = predict(kRoofline, s, *find_device("h200"));
+  ASSERT_TRUE(p);
+  EXPECT_FALSE(p->term("matrix_bound"));
+  EXPECT_FALSE(p->term("matrix_utilisation"));
+  EXPECT_EQ(p->bound, "memory");
+  EXPECT_NE(std::find(p->remarks.begin(), p->remarks.end(),
+                      "the rate of the matrix units for bits is not known: the model leaves these operations out"),
+            p->remarks.end());
+}
+
 // Dasgupta, section 5.2.4: the factor falls with occupancy and rises with the warps of a block.
 TEST(Merging, FollowsOccupancyAndBlockSize) {
   EXPECT_DOUBLE_EQ(effective_duplicate_loads(1, 16, 11), 1);

@@ -187,7 +187,7 @@ bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint6
   return drops(warp, trap) || stop_with(warp, std::move(trap)) != nullptr;
 }
 
-void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes) {
+void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes, bool counts) {
   if (!warp->worker->watch) return;
   const std::uint64_t each = op->site->lane_bytes, warp_bytes = kWarpSize * each;
   for (std::uint64_t done = 0; done < bytes; done += warp_bytes) {
@@ -195,7 +195,11 @@ void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t byte
     const Mask mask = lanes == kWarpSize ? kFullMask : (Mask{1} << lanes) - 1;
     const auto stride = static_cast<std::int64_t>(each);
     const std::int64_t strides[] = {stride, stride};
-    warp->worker->watch->regular(*warp, *op->site, at.space, mask, at.offset + done, strides, 16 * stride);
+    AccessWatch& watch = *warp->worker->watch;
+    if (counts)
+      watch.regular(*warp, *op->site, at.space, mask, at.offset + done, strides, 16 * stride);
+    else
+      watch.uncounted(*warp, *op->site, at.space, mask, at.offset + done, strides, 16 * stride);
   }
 }
 

@@ -59,7 +59,7 @@ struct Reached {
 bool reach(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint64_t bytes, unsigned alignment,
            Reached& reached);
 /// Reports a long run of bytes to the watcher, as accesses of whole warps to consecutive pieces of the site's size.
-void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes);
+void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t bytes, bool counts = true);
 
 namespace WARPLENS_LEVEL {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/access/async_copy.hpp"
 
+#include "emulator/exec/access/copied_bytes.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/control.hpp"
@@ -104,12 +105,30 @@ public:
     const bool multicast = (options_ & kMulticast) != 0;
     if (!reach(destination_, warp_, lane_, address_in(destination_, warp_, lane_), size_, kPiece, to)) return false;
     if (to.bytes == nullptr && size_ != 0) return true; // dropped: there is no block that waits for it
+    if (warp_->worker->shard && from.bytes != nullptr && size_ != 0) count(from, to);
     if (!multicast) return copy(from, to) && complete(to.bytes);
     const Cta* const owner = warp_->cta->cluster->owner(to.bytes);
     return owner == nullptr || to_each_cta(from, to, *owner);
   }
 
 private:
+  void count(const Reached& from, const Reached& to) const {
+    const bool loads = from.space == isa::Space::global, stores = to.space == isa::Space::global;
+    BulkCopy event{source_->instruction, loads ? AccessKind::load : destination_->site->kind};
+    if ((options_ & kMulticast) != 0)
+      event.blocks =
+          static_cast<std::uint32_t>(__builtin_popcount(row<std::uint16_t>(warp_, destination_->src[1])[lane_]));
+    if (loads || stores) {
+      const Reached &global = loads ? from : to, &shared = loads ? to : from;
+      event.bytes = size_;
+      event.sectors = copied_sectors(global.offset, shared.offset, size_);
+    }
+    if (loads) event.received = event.sectors;
+    if (!loads) event.shared_read = size_;
+    if (!stores) event.shared_written = std::uint64_t{size_} * event.blocks;
+    warp_->worker->shard->bulk_copy(event);
+  }
+
   // Copies to the same offset in the shared memory of each CTA that the mask names.
   bool to_each_cta(const Reached& from, const Reached& to, const Cta& owner) {
     const std::vector<Cta*>& ctas = warp_->cta->cluster->ctas;

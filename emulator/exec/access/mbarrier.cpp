@@ -195,23 +195,43 @@ const Op* mbarrier_arrive(const Op* op, Warp* warp) {
   return nullptr;
 }
 
+namespace {
+
+// Tells the watcher that copies or products have a part in the phase of the object at `place`, or that a wait for it
+// succeeds.
+void tell_phase(const Op* op, const Warp* warp, const std::byte* place, bool waits) {
+  if (!warp->worker->shard) return;
+  if (const Cta* const owner = warp->cta->cluster->owner(place); owner != nullptr)
+    warp->worker->shard->phase_step(
+        {op->instruction, waits, owner->number, static_cast<std::uint64_t>(place - owner->shared)});
+}
+
+} // namespace
+
 const Op* mbarrier_copies_arrive(const Op* op, Warp* warp) {
-  return on_objects(op, warp, [&](int, Mbarrier& object) {
-    const Mbarrier::Fault fault = (op->extra & kNoIncrement) != 0 ? nullptr : object.add_pending();
-    return fault != nullptr ? fault : object.arrive(1);
-  });
+  const Mask mask = acting(op, warp);
+  const auto arrive = [&](int, std::byte* place) {
+    tell_phase(op, warp, place, false);
+    return change(place, [&](Mbarrier& object) {
+      const Mbarrier::Fault fault = (op->extra & kNoIncrement) != 0 ? nullptr : object.add_pending();
+      return fault != nullptr ? fault : object.arrive(1);
+    });
+  };
+  return mask == 0 || each_object(op, warp, mask, arrive) ? op + 1 : nullptr;
 }
 
 namespace {
 
 // The object at this offset in each block that the mask names.
-Mbarrier::Fault arrive_in_blocks(const Cluster& cluster, const std::byte* place, std::uint32_t mask) {
+Mbarrier::Fault arrive_in_blocks(const Op* op, const Warp* warp, const std::byte* place, std::uint32_t mask) {
+  const Cluster& cluster = *warp->cta->cluster;
   const Cta* const owner = cluster.owner(place);
   if (owner == nullptr) return kNotShared;
   if (mask >> cluster.ctas.size() != 0) return "the mask names blocks that the cluster does not have";
   for (std::size_t i = 0; i < cluster.ctas.size(); ++i) {
     if ((mask >> i & 1) == 0) continue;
     std::byte* const there = cluster.ctas[i]->shared + (place - owner->shared);
+    tell_phase(op, warp, there, false);
     if (const auto fault = change(there, [](Mbarrier& object) { return object.arrive(1); })) return fault;
   }
   return nullptr;
@@ -222,22 +242,30 @@ Mbarrier::Fault arrive_in_blocks(const Cluster& cluster, const std::byte* place,
 const Op* mbarrier_commit(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   const auto arrive = [&](int lane, std::byte* place) {
-    return op->extra == 0 ? change(place, [](Mbarrier& object) { return object.arrive(1); })
-                          : arrive_in_blocks(*warp->cta->cluster, place, row<std::uint16_t>(warp, op->src[1])[lane]);
+    if (op->extra != 0) return arrive_in_blocks(op, warp, place, row<std::uint16_t>(warp, op->src[1])[lane]);
+    tell_phase(op, warp, place, false);
+    return change(place, [](Mbarrier& object) { return object.arrive(1); });
   };
   return mask == 0 || each_object(op, warp, mask, arrive) ? op + 1 : nullptr;
 }
 
 const Op* mbarrier_wait(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
+  if (mask == 0) return op + 1;
   Mask complete = 0;
-  const Op* const next = on_objects(op, warp, [&](int lane, Mbarrier& object) {
+  const std::byte* told = nullptr;
+  const auto test = [&](int lane, std::byte* place) {
     const bool odd = (op->extra & kParity) != 0 ? (row<std::uint32_t>(warp, op->src[1])[lane] & 1) != 0
                                                 : Mbarrier(row<std::uint64_t>(warp, op->src[1])[lane]).odd_phase();
-    complete |= object.odd_phase() != odd ? Mask{1} << lane : 0;
-    return Mbarrier::Fault{};
-  });
-  if (next == nullptr || mask == 0) return next;
+    const Mbarrier::Fault fault = change(place, [&](const Mbarrier& object) {
+      complete |= object.odd_phase() != odd ? Mask{1} << lane : 0;
+      return Mbarrier::Fault{};
+    });
+    if ((complete >> lane & 1) != 0 && place != told) tell_phase(op, warp, told = place, true);
+    return fault;
+  };
+  if (!each_object(op, warp, mask, test)) return nullptr;
+  const Op* const next = op + 1;
   Mask& result = predicate(warp, op->dst[0]);
   result = (result & ~mask) | complete;
   return complete == 0 ? wait_later(warp, next) : next;
@@ -263,6 +291,7 @@ bool complete_bytes(const Op* op, Warp* warp, int lane, const Cta* cta, bool mul
   if (fault == nullptr) {
     std::byte* const place = multicast ? cta->shared + (at.bytes - owner->shared) : at.bytes;
     fault = change(place, [&](Mbarrier& object) { return object.complete(bytes); });
+    tell_phase(op, warp, place, false);
   }
   if (fault == nullptr) return true;
   stop_with(op, warp, Trap::Kind::invalid_mbarrier, Mask{1} << lane, fault);

@@ -5,6 +5,7 @@
 
 #include "emulator/exec/access/async_copy.hpp"
 #include "emulator/exec/access/atomics.hpp"
+#include "emulator/exec/access/copied_bytes.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
 #include "emulator/exec/access/tensor_rows.hpp"
 #include "emulator/exec/block/cluster.hpp"
@@ -97,8 +98,10 @@ public:
     const Cta* const owner = warp_->cta->cluster->owner(to.bytes);
     if (owner == nullptr) return stop(Trap::Kind::invalid_copy, "its place must be in shared memory");
     find_tensor();
-    if (!site_.multicast) return copy(*owner, to) && complete(*owner);
-    return to_each_cta(*owner, to);
+    counts_ = static_cast<bool>(warp_->worker->shard);
+    const bool done = site_.multicast ? to_each_cta(*owner, to) : copy(*owner, to) && complete(*owner);
+    if (done && warp_->worker->shard) count_copy();
+    return done;
   }
 
 private:
@@ -154,8 +157,20 @@ private:
     return true;
   }
 
+  // A driver makes no such maps, but tensormap.replace does.
+  bool row_fits() {
+    if (map().interleave != 0) return true;
+    if (box().row % kUnit != 0)
+      return illegal(fmt::format("a row of its box has {} bytes: expected a multiple of 16", box().row));
+    if (box().span != 0 && box().row > box().span)
+      return illegal(
+          fmt::format("a row of its box has {} bytes, more than the {} bytes of the swizzle", box().row, box().span));
+    return true;
+  }
+
   bool is_legal() {
     if (map().has_narrow_elements() && !has_narrow_copy()) return false;
+    if (!map().is_padded() && !row_fits()) return false;
     if (map().interleave == 0 && start_[0] * box().bits % (8 * kUnit) != 0)
       return illegal(fmt::format("its innermost coordinate, {}, is not at a multiple of 16 bytes", start_[0]));
     const bool writes = site_.action == Action::store || site_.action == Action::reduce;
@@ -198,7 +213,39 @@ private:
     return true;
   }
 
+  void count_copy() const {
+    BulkCopy event{op_->instruction, loads()                          ? AccessKind::load
+                                     : site_.action == Action::reduce ? AccessKind::reduction
+                                                                      : AccessKind::store};
+    if (site_.multicast)
+      event.blocks = static_cast<std::uint32_t>(__builtin_popcount(row<std::uint16_t>(warp_, site_.mask)[lane_]));
+    event.bytes = counted_bytes_;
+    event.sectors = counted_sectors_;
+    event.received = loads() ? received_ : 0;
+    if (loads())
+      event.shared_written = std::uint64_t{box().bytes()} * event.blocks;
+    else
+      event.shared_read = counted_bytes_;
+    warp_->worker->shard->bulk_copy(event);
+  }
+
+  // A row in global memory, and its place from the begin of the box in shared memory. A multicast reads it once.
+  void observe_row(const Reached& at, std::uint64_t bytes, std::int64_t offset) {
+    observe_run(op_ + 1, warp_, at, bytes, counts_ || !warp_->worker->shard);
+    if (!counts_) return;
+    counted_bytes_ += bytes;
+    counted_sectors_ += copied_sectors(at.offset, static_cast<std::uint64_t>(in_shared_ + offset), bytes);
+  }
+
+  // What lies beyond the tensor arrives as if it were read, too.
+  void count_received(std::uint64_t address, std::int64_t offset) {
+    if (counts_)
+      received_ += copied_sectors(address, static_cast<std::uint64_t>(in_shared_ + offset),
+                                  static_cast<std::uint64_t>(box().row));
+  }
+
   bool complete(const Cta& cta) {
+    counts_ = false; // the next destination of a multicast
     if (!loads()) return true;
     return complete_bytes(op_ + 3, warp_, lane_, site_.in_pair ? &partner(cta) : &cta, site_.multicast, box().bytes());
   }
@@ -274,8 +321,9 @@ private:
     const std::uint64_t address = first.address + static_cast<std::uint64_t>(begin) * stride;
     for (std::int64_t j = 0; j < end - begin && warp_->worker->watch; ++j) {
       const std::uint64_t there = address + static_cast<std::uint64_t>(j) * stride;
-      observe_run(op_ + 1, warp_, {reinterpret_cast<std::byte*>(there), isa::Space::global, there},
-                  static_cast<std::uint64_t>(box().row));
+      count_received(there, offset + (begin + j) * box().pitch);
+      observe_row({reinterpret_cast<std::byte*>(there), isa::Space::global, there},
+                  static_cast<std::uint64_t>(box().row), offset + (begin + j) * box().pitch);
     }
     move_rows(reinterpret_cast<std::byte*>(address), stride, offset + begin * pitch, end - begin);
     return copy_some(0, begin, false) && copy_some(end, count, false);
@@ -325,9 +373,12 @@ private:
 
   // Between the row's place in shared memory and the tensor.
   bool copy_row(std::uint64_t address, bool inside, std::int64_t offset) {
+    count_received(address, offset);
     const std::int64_t last = inside ? last_ : first_;
     std::byte* memory = nullptr;
-    if (last > first_ && !find_row(address + static_cast<std::uint64_t>(first_), last - first_, memory)) return false;
+    if (last > first_ &&
+        !find_row(address + static_cast<std::uint64_t>(first_), last - first_, offset + first_, memory))
+      return false;
     if (moves_ && memory != nullptr)
       move_rows(memory, 0, offset, 1);
     else if (loads())
@@ -337,11 +388,11 @@ private:
     return true;
   }
 
-  bool find_row(std::uint64_t address, std::int64_t bytes, std::byte*& memory) {
+  bool find_row(std::uint64_t address, std::int64_t bytes, std::int64_t offset, std::byte*& memory) {
     Reached at{reinterpret_cast<std::byte*>(address), isa::Space::global, address};
     if (!whole_ && !reach(op_ + 1, warp_, lane_, address, static_cast<std::uint64_t>(bytes), 1, at)) return false;
     memory = at.bytes;
-    if (memory != nullptr && warp_->worker->watch) observe_run(op_ + 1, warp_, at, static_cast<std::uint64_t>(bytes));
+    if (memory != nullptr && warp_->worker->watch) observe_row(at, static_cast<std::uint64_t>(bytes), offset);
     return true;
   }
 
@@ -407,28 +458,13 @@ private:
   std::array<std::int64_t, 3> offset_{};
   Reducer reducer_ = nullptr;
   bool whole_ = false;
+  bool counts_ = false; ///< of the first destination: its accesses to global memory count
+  std::uint64_t counted_bytes_ = 0, counted_sectors_ = 0, received_ = 0;
   std::byte* shared_ = nullptr;       ///< of the block
   std::int64_t in_shared_ = 0;        ///< where the copy begins
   std::int64_t first_ = 0, last_ = 0; ///< bytes of a row that are in the tensor
   bool moves_ = false;                ///< rows that are in the tensor are copied whole and unchanged
 };
-
-template <class Value> const Op* replace_field(const Op* op, Warp* warp) {
-  constexpr unsigned kAlignment = 64;
-  for (const int lane : EachLane(acting(op, warp))) {
-    Reached at;
-    if (!reach(op, warp, lane, address_in(op, warp, lane), TensorMap::kBytes, kAlignment, at)) return nullptr;
-    if (at.bytes == nullptr) continue;
-    TensorMap::Words words{};
-    std::memcpy(words.data(), at.bytes, sizeof words);
-    const std::uint64_t value = row<Value>(warp, op->src[1])[lane];
-    if (!replace(words, static_cast<TensorField>(op->extra & 0xff), op->extra >> 8, value))
-      return stop_with(op, warp, Trap::Kind::invalid_tensor_copy, Mask{1} << lane,
-                       fmt::format("a tensor map cannot have the value {:#x} in this field", value));
-    std::memcpy(at.bytes, words.data(), sizeof words);
-  }
-  return op + 1;
-}
 
 } // namespace
 
@@ -459,23 +495,6 @@ bool is_same_copy(const Op* op, Warp* warp, int lane, int other) {
   for (const Op* const part : {op, op + 2})
     if (address_in(part, warp, lane) != address_in(part, warp, other)) return false;
   return true;
-}
-
-const Op* replace_in_map(const Op* op, Warp* warp) { return replace_field<std::uint32_t>(op, warp); }
-const Op* replace_in_map_64(const Op* op, Warp* warp) { return replace_field<std::uint64_t>(op, warp); }
-
-// All threads of the warp name the same addresses.
-const Op* copy_map(const Op* op, Warp* warp) {
-  constexpr unsigned kAlignment = 64;
-  const Mask mask = acting(op, warp);
-  if (mask == 0) return op + 2;
-  const int lane = __builtin_ctz(mask);
-  Reached to, from;
-  if (!reach(op, warp, lane, address_in(op, warp, lane), TensorMap::kBytes, kAlignment, to) ||
-      !reach(op + 1, warp, lane, address_in(op + 1, warp, lane), TensorMap::kBytes, kAlignment, from))
-    return nullptr;
-  if (to.bytes != nullptr && from.bytes != nullptr) std::memcpy(to.bytes, from.bytes, TensorMap::kBytes);
-  return op + 2;
 }
 
 } // namespace warplens::exec

@@ -171,6 +171,16 @@ const Op* tell_step(const Op* op, Warp* warp) {
   return op + 1;
 }
 
+const Op* tell_async_step(const Op* op, Warp* warp) {
+  if (acting(op, warp) == 0 || !warp->worker->shard) return op + 1;
+  warp->worker->shard->async_step({static_cast<AsyncStep::Work>(op->extra & 0xff),
+                                   static_cast<AsyncStep::Kind>(op->extra >> 8),
+                                   op->instruction,
+                                   static_cast<std::uint32_t>(op->imm),
+                                   {warp->cta->number, warp->index}});
+  return op + 1;
+}
+
 const Op* tell_registers(const Op* op, Warp* warp) {
   const WarpStep step{warp, {warp->cta->number, warp->index}, op->instruction, acting(op, warp), false, op + 1};
   for (const auto& checker : warp->worker->checkers) checker->registers(step);

@@ -53,7 +53,10 @@ const Op* count_block(const Op*, Warp*);
 const Op* count_guarded(const Op*, Warp*);
 /// Checked programs: tells the checkers of a step (extra: after it) of the instruction whose op is `imm` ops away.
 const Op* tell_step(const Op*, Warp*);
-/// The same before an instruction that reads or writes registers that may be unwritten.
+/// Watched programs: a step of asynchronous work (`extra`: its work, and from bit 8 on its kind; imm:
+/// AsyncStep::running).
+const Op* tell_async_step(const Op*, Warp*);
+/// As tell_step, before an instruction that reads or writes registers that may be unwritten.
 const Op* tell_registers(const Op*, Warp*);
 /// Predicate logic: dst[0] = src[0] OP src[1]; src[1] flipped by imm. The decoder combines comparisons with these.
 const Op* predicate_and(const Op*, Warp*);

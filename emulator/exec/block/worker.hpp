@@ -54,6 +54,12 @@ public:
     r = {&site, {base, {stride[0], stride[1]}, half}, phase, 1, mask, space};
   }
 
+  /// Tells only the checkers.
+  void uncounted(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
+                 const std::int64_t* stride, std::int64_t half) const {
+    if (others_) tell_others(warp, site, space, mask, {base, {stride[0], stride[1]}, half}, nullptr);
+  }
+
   /// `offsets`: of all lanes from `base`, 0 for inactive ones.
   void irregular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                  const std::int64_t* offsets);

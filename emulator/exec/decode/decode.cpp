@@ -307,6 +307,7 @@ void Decoder::instruction(std::uint32_t index) {
   const std::size_t before = program_->ops.size();
   const bool tells = checked_ && is_step(spelling);
   if (tells) emit(tell_step);
+  if (watched_) tell_async_step(spelling);
   lower(spelling);
   if (tells) tell_steps(before);
 }

@@ -49,6 +49,7 @@ private:
                 std::initializer_list<std::uint32_t> sources = {});
   void lower(const isa::Spelling& spelling);
   void tell_steps(std::size_t before);
+  void tell_async_step(const isa::Spelling& spelling);
   void unsupported();
   void unsupported(std::string why);
 

@@ -77,6 +77,37 @@ void Decoder::mbarrier(const isa::Spelling& spelling) {
   access_object(handler, writes ? AccessKind::store : AccessKind::atomic, place(space, operands[where])).src[1] = value;
 }
 
+// Groups of asynchronous work: those that complete at an mbarrier are told by its handlers.
+void Decoder::tell_async_step(const isa::Spelling& spelling) {
+  using Work = AsyncStep::Work;
+  using StepKind = AsyncStep::Kind;
+  const auto tell = [&](Work work, StepKind kind, std::int64_t running = 0) {
+    Op& op = emit(exec::tell_async_step);
+    op.extra = static_cast<std::uint32_t>(work) | static_cast<std::uint32_t>(kind) << 8;
+    op.imm = running;
+  };
+  const auto order = [&](Work work) {
+    if (spelling.has(Word::w_commit_group)) tell(work, StepKind::commits);
+    if (spelling.has(Word::w_wait_all)) tell(work, StepKind::waits_for_all);
+    if (spelling.has(Word::w_wait_group))
+      tell(work, StepKind::waits,
+           static_cast<std::int64_t>(constant_value(function_.operands(*current_)[0], isa::Type::u32)));
+  };
+  switch (spelling.entry->family) {
+  case isa::Family::async_copy: return tell(Work::copies, StepKind::begins);
+  case isa::Family::bulk_copy:
+  case isa::Family::tensor_copy:
+    if (spelling.has(Word::w_bulk_group)) tell(Work::bulk_copies, StepKind::begins);
+    return;
+  case isa::Family::group_multiply: return tell(Work::products, StepKind::begins);
+  case isa::Family::group_order: return order(Work::products);
+  case isa::Family::nothing:
+    if (spelling.entry->opcode == "cp") order(spelling.has(Word::w_bulk) ? Work::bulk_copies : Work::copies);
+    return;
+  default: return;
+  }
+}
+
 void Decoder::async_copy(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const int bytes = static_cast<int>(constant_value(operands[2], isa::Type::u32));

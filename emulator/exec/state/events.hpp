@@ -90,6 +90,36 @@ struct SizedProduct {
   std::uint32_t instruction = 0;
   MatrixElement element{};         ///< of A
   std::uint64_t multiply_adds = 0; ///< of a sparse A, those of the elements that are kept
+  bool half_sums = false;          ///< D is of half precision
+};
+
+/// A bulk copy or a copy by tensor map, by one lane, with what it moves.
+struct BulkCopy {
+  std::uint32_t instruction = 0;
+  AccessKind kind{};                ///< of global memory: load, store or reduction
+  std::uint64_t bytes = 0;          ///< of global memory; 0: both sides are shared memory
+  std::uint64_t sectors = 0;        ///< of global memory, as the copy is cut into pieces: access/copied_bytes.hpp
+  std::uint64_t received = 0;       ///< of a load: sectors that a block gets, with what is filled in beyond a tensor
+  std::uint64_t shared_read = 0;    ///< bytes of shared memory
+  std::uint64_t shared_written = 0; ///< of all blocks
+  std::uint32_t blocks = 1;         ///< that receive the data: more than one of a multicast
+};
+
+/// A step of asynchronous work that a warp later waits for.
+struct AsyncStep {
+  enum class Work : std::uint8_t { copies, bulk_copies, products } work{}; ///< cp.async, bulk groups, wgmma
+  enum class Kind : std::uint8_t { begins, commits, waits, waits_for_all } kind{};
+  std::uint32_t instruction = 0;
+  std::uint32_t running = 0; ///< of a wait: how many groups may still run
+  WarpId of{};
+};
+
+/// Bytes complete at an mbarrier, or copies or products arrive there; or a thread finds that a phase is complete.
+struct PhaseStep {
+  std::uint32_t instruction = 0;
+  bool waits = false;
+  std::uint64_t cta = 0;    ///< that has the mbarrier
+  std::uint64_t object = 0; ///< its place in the shared memory of the CTA
 };
 
 /// Lanes of a warp arrive at a CTA barrier: all live lanes, or some of them if the warp has diverged.
@@ -157,6 +187,9 @@ public:
   virtual void branch(const Branch&) {}
   virtual void barrier(const Barrier&) {}
   virtual void product(const SizedProduct&) {}
+  virtual void bulk_copy(const BulkCopy&) {}
+  virtual void async_step(const AsyncStep&) {}
+  virtual void phase_step(const PhaseStep&) {}
 
   virtual bool begin_cta(std::uint64_t /*cta*/) { return false; }
   virtual void end_cta(std::uint64_t /*cta*/) {} ///< all its warps have exited; not called after a trap

@@ -5,6 +5,7 @@
 //   ./ask_tensor_copies WORKERS > tests/data/hardware/tensor_copies.jsonl
 //   ./ask_tensor_copies --print FOLDER   writes the kernels instead, for ptxas to check; that needs no GPU
 //   ./ask_tensor_copies WORKERS FILE     also writes the images themselves, each after its number
+//   ./ask_tensor_copies WORKERS FILE FIRST   asks from this question on, counted from 0
 //
 // A line per copy: what was asked; `encode`: the driver's error if it made no map; `error`: the CUresult of a kernel
 // that failed; or `complete`: for each block, whether its mbarrier was
@@ -143,9 +144,10 @@ int main(int count, char** arguments) {
   }
   const std::size_t workers = first.empty() ? 1 : std::stoul(first);
   const std::string stem = count > 2 ? arguments[2] : "tensor_copies";
+  const std::size_t from = count > 3 ? std::stoul(arguments[3]) : 0;
   for (std::size_t w = 0; w < workers; ++w)
     if (fork() == 0) {
-      supervise(questions, w, workers, stem + "." + std::to_string(w));
+      supervise(questions, from + w, workers, stem + "." + std::to_string(w));
       std::_Exit(0);
     }
   while (wait(nullptr) > 0) {
@@ -155,5 +157,5 @@ int main(int count, char** arguments) {
     std::ifstream file(stem + "." + std::to_string(w));
     for (std::string line; std::getline(file, line);) lines.at(std::stoul(line)) = line.substr(line.find(' ') + 1);
   }
-  for (const std::string& line : lines) std::puts(line.c_str());
+  for (std::size_t i = from; i < lines.size(); ++i) std::puts(lines[i].c_str());
 }

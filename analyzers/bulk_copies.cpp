@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzers/bulk_copies.hpp"
+
+namespace warplens::analyzers {
+
+namespace {
+
+constexpr std::uint64_t kBytesOfSector = 32;
+
+void add_bulk_copies(Metrics& metrics, const BulkCopyRow& row) {
+  if (!row.any()) return;
+  metrics.add(MetricId::tma_sectors_ld, row.sectors_received);
+  metrics.add(MetricId::tma_moved_ld, row.sectors_received * kBytesOfSector);
+  metrics.add(MetricId::tma_sectors_st, row.store.sectors);
+  metrics.add(MetricId::tma_moved_st, row.store.sectors * kBytesOfSector);
+  metrics.add(MetricId::tma_sectors_red, row.reduction.sectors);
+  metrics.add(MetricId::tma_moved_red, row.reduction.sectors * kBytesOfSector);
+  BulkCopyRow::Moved all = row.load;
+  all.add(row.store);
+  all.add(row.reduction);
+  metrics.add(MetricId::tma_copies, all.copies);
+  metrics.add(MetricId::tma_bytes, all.bytes);
+  metrics.add(MetricId::tma_sectors, all.sectors);
+  metrics.add(MetricId::tma_sectors_ideal, all.ideal);
+  metrics.add(MetricId::tma_sectors_excessive, all.sectors - all.ideal);
+  metrics.add(MetricId::tma_shared_read, row.shared_read);
+  metrics.add(MetricId::tma_shared_written, row.shared_written);
+}
+
+} // namespace
+
+void BulkCopyRow::Moved::add(const Moved& other) {
+  copies += other.copies;
+  bytes += other.bytes;
+  sectors += other.sectors;
+  ideal += other.ideal;
+}
+
+void BulkCopyRow::add(const BulkCopyRow& other) {
+  load.add(other.load);
+  store.add(other.store);
+  reduction.add(other.reduction);
+  sectors_received += other.sectors_received;
+  shared_read += other.shared_read;
+  shared_written += other.shared_written;
+}
+
+void BulkCopyShard::bulk_copy(const exec::BulkCopy& copy) {
+  Row& row = row_of(copy.instruction);
+  BulkCopyRow::Moved& moved = copy.kind == exec::AccessKind::load    ? row.load
+                              : copy.kind == exec::AccessKind::store ? row.store
+                                                                     : row.reduction;
+  moved.add({1, copy.bytes, copy.sectors, (copy.bytes + kBytesOfSector - 1) / kBytesOfSector});
+  if (copy.kind == exec::AccessKind::load) row.sectors_received += copy.received * copy.blocks;
+  row.shared_read += copy.shared_read;
+  row.shared_written += copy.shared_written;
+}
+
+void BulkCopies::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
+  add_bulk_copies(launch, add_rows(rows_, rows, add_bulk_copies));
+}
+
+} // namespace warplens::analyzers
