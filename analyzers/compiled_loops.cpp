@@ -14,10 +14,10 @@ namespace {
 using isa::InstructionClass;
 
 /// A loop of one basic block of machine code.
-class Loop {
+class SingleBlockLoop {
 public:
-  Loop(const ir::Function& function, const CompiledCode& code, const CompiledBlock& block,
-       const std::vector<ir::Effect>& effects)
+  SingleBlockLoop(const ir::Function& function, const CompiledCode& code, const CompiledBlock& block,
+                  const std::vector<ir::Effect>& effects)
       : function_(function), code_(code), block_(block), effects_(effects) {}
 
   [[nodiscard]] bool is_unrolled() const {
@@ -122,7 +122,7 @@ void mark_unrolled(CompiledCode& code, const ir::Function& function, const std::
     if (block.instructions.empty() || std::find(next.begin(), next.end(), b) == next.end()) continue;
     const ir::Instruction& last = function.instructions[block.instructions.back()];
     if (last.head() != "bra" || last.guard == ir::kNone || code.removed[block.instructions.back()]) continue;
-    block.unrolled = Loop(function, code, block, effects).is_unrolled();
+    block.unrolled = SingleBlockLoop(function, code, block, effects).is_unrolled();
   }
 }
 

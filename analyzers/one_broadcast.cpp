@@ -47,9 +47,9 @@ std::uint32_t sum(Banks v) {
   return folded(Unsigned(v), [](Unsigned a, Unsigned b) { return a + b; });
 }
 
-class Demand {
+class WordDemand {
 public:
-  Demand(std::span<const std::int32_t> words, std::int32_t last_bank) {
+  WordDemand(std::span<const std::int32_t> words, std::int32_t last_bank) {
     // Banks are numbered from that of the first word on, so that moving an access moves nothing here.
     std::size_t level = 0;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -77,7 +77,7 @@ private:
 
 /// The smallest number of passes k for which the banks together need at most k broadcasts, each of its most wanted
 /// words.
-std::uint32_t Demand::best() const {
+std::uint32_t WordDemand::best() const {
   const std::uint32_t most = most_words();
   Banks wanted[OneBroadcast::kMaxLanes]; // the lanes of each bank's most wanted word, of the next one, …; less one
   for (std::uint32_t i = 0; i < most; ++i) {
@@ -97,7 +97,7 @@ std::uint32_t Demand::best() const {
 
 /// The word with the fewest lanes is broadcast, of the first bank that has one; every other bank serves a lane of its
 /// most wanted word.
-std::uint32_t Demand::worst() {
+std::uint32_t WordDemand::worst() {
   for (std::uint32_t passes = 0;; ++passes) {
     while (levels_ > 1 && !any(level_[levels_ - 1])) --levels_;
     if (levels_ == 1) return passes + most_words(); // from here on, one word per bank and pass
@@ -119,7 +119,7 @@ std::uint32_t Demand::worst() {
 } // namespace
 
 OneBroadcast one_broadcast(std::span<const std::int32_t> words, std::int32_t last_bank) {
-  Demand demand(words, last_bank);
+  WordDemand demand(words, last_bank);
   const std::uint32_t lanes = largest(demand.lanes());
   if (lanes == demand.most_words()) return {lanes, lanes}; // no broadcast helps the fullest bank
   const std::uint32_t best = demand.best();

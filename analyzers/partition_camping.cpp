@@ -17,8 +17,9 @@ public:
     own.assign(sectors_.size(), 0);
     for (const LineUse& use : lines)
       for (std::uint32_t rest = use.sectors(); rest; rest &= rest - 1) {
-        constexpr std::uint64_t kLine = 128, kSector = 32;
-        const std::uint64_t address = use.line() * kLine + kSector * static_cast<std::uint64_t>(std::countr_zero(rest));
+        constexpr std::uint64_t kLineBytes = 128, kSectorBytes = 32;
+        const std::uint64_t address =
+            use.line() * kLineBytes + kSectorBytes * static_cast<std::uint64_t>(std::countr_zero(rest));
         ++own[address / partitions.bytes % partitions.count];
       }
     for (std::size_t p = 0; p < sectors_.size(); ++p) {

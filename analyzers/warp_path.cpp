@@ -15,11 +15,11 @@ namespace {
 using ir::of_doubles, ir::of_wide_integers, ir::rounds;
 using isa::InstructionClass;
 
-enum class Kind : std::uint8_t { other, load, constant_load, store, barrier };
+enum class StepKind : std::uint8_t { other, load, constant_load, store, barrier };
 
 /// What the walk needs of an instruction.
 struct Step {
-  Kind kind = Kind::other;
+  StepKind kind = StepKind::other;
   bool shared = false; ///< accesses shared memory
   bool alone = false;  ///< nothing else starts before its result is there
   double latency = 0;
@@ -33,11 +33,12 @@ bool accesses_memory(InstructionClass which) {
          which == InstructionClass::texture || which == InstructionClass::atomic || which == InstructionClass::shared;
 }
 
-Kind kind_of(const ir::Instruction& instruction, const ir::Effect& effect, InstructionClass which) {
-  if (which == InstructionClass::barrier || which == InstructionClass::fence) return Kind::barrier;
-  if (!accesses_memory(which)) return Kind::other;
-  if (effect.writes.empty() || which == InstructionClass::atomic) return Kind::store;
-  return which == InstructionClass::texture || ir::has_part(instruction, "nc") ? Kind::constant_load : Kind::load;
+StepKind kind_of(const ir::Instruction& instruction, const ir::Effect& effect, InstructionClass which) {
+  if (which == InstructionClass::barrier || which == InstructionClass::fence) return StepKind::barrier;
+  if (!accesses_memory(which)) return StepKind::other;
+  if (effect.writes.empty() || which == InstructionClass::atomic) return StepKind::store;
+  return which == InstructionClass::texture || ir::has_part(instruction, "nc") ? StepKind::constant_load
+                                                                               : StepKind::load;
 }
 
 double latency_of_conversion(const ir::Instruction& i, const PathLatencies& l) {
@@ -207,10 +208,10 @@ private:
     if (predicate != ir::kNone) wait_for_one(predicate);
     if (!effects_[i].certain || predicate != ir::kNone) wait_for(effects_[i].writes);
     double& stored = stored_[step.shared ? 1 : 0];
-    if (step.kind == Kind::load) at = std::max(at, stored);
+    if (step.kind == StepKind::load) at = std::max(at, stored);
     // What a predicate switches off takes no time.
     double latency = predicate == ir::kNone ? step.latency : std::max(1.0, step.latency * share_[i]);
-    const bool far = !step.shared && (step.kind == Kind::load || step.kind == Kind::constant_load);
+    const bool far = !step.shared && (step.kind == StepKind::load || step.kind == StepKind::constant_load);
     if (far && in_flight_.size() >= kLoadsInFlight) at = std::max(at, in_flight_[in_flight_.size() - kLoadsInFlight]);
     if (far) {
       if (step.doubling > 0) {
@@ -220,8 +221,8 @@ private:
       }
       in_flight_.push_back(at + latency);
     }
-    if (step.kind == Kind::store) stored = std::max(stored, at);
-    if (step.kind == Kind::barrier) {
+    if (step.kind == StepKind::store) stored = std::max(stored, at);
+    if (step.kind == StepKind::barrier) {
       at = std::max(at, stretch_.last);
       fence_ = at + barrier_;
     }
@@ -307,7 +308,7 @@ std::vector<Step> steps_of(const ir::Function& function, const Walk& walk, const
     step.issue = machine_work(instruction).instructions;
     const InstructionRow* const row = i < rows.size() ? &rows[i] : nullptr;
     step.branch = cycles_of_branch(instruction, row, walk.forward(i), latency);
-    if (step.kind == Kind::other || step.kind == Kind::barrier)
+    if (step.kind == StepKind::other || step.kind == StepKind::barrier)
       step.latency = latency_of_result(instruction, latency);
     else
       set_latency_of_access(step, which, row, latency, misses);

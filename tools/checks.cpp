@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <regex>
 
 namespace warplens::tools {
 
@@ -58,25 +57,34 @@ Check emulation() {
   return {"emulation", State::ok, "the sample kernel computes what it should"};
 }
 
-/// The first match in what `TOOL --version` prints, or its first line.
-std::string version_of(const fs::path& tool, const char* pattern) {
-  const std::string text = run_child({tool.string(), "--version"}).output;
-  std::smatch match;
-  if (std::regex_search(text, match, std::regex(pattern))) return match[1];
-  return text.substr(0, text.find('\n'));
+/// What `TOOL --version` prints.
+std::string version_text(const fs::path& tool) { return run_child({tool.string(), "--version"}).output; }
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// The first number with a point, such as "13.0", or the first line.
+std::string version_number(const std::string& text) {
+  constexpr const char* kDigits = "0123456789";
+  std::size_t end = 0;
+  for (std::size_t at = 0; (at = text.find_first_of(kDigits, end)) != std::string::npos;) {
+    end = std::min(text.find_first_not_of("0123456789.", at), text.size());
+    const std::size_t length = text.find_last_of(kDigits, end - 1) + 1 - at;
+    if (const std::string number = text.substr(at, length); number.find('.') != std::string::npos) return number;
+  }
+  return first_line(text);
 }
 
 Check cuda_tool(const std::string& name, const std::string& hint) {
   const std::optional<fs::path> tool = find_cuda_tool(name);
   if (!tool) return {name, State::missing, "not found in PATH, CUDA_HOME, CUDA_PATH and /usr/local/cuda", hint};
-  return {name, State::ok, fmt::format("{}, version {}", tool->string(), version_of(*tool, R"(V?(\d+(?:\.\d+)+))"))};
+  return {name, State::ok, fmt::format("{}, version {}", tool->string(), version_number(version_text(*tool)))};
 }
 
 Check gnuplot() {
   const std::optional<fs::path> tool = find_cuda_tool("gnuplot");
   if (!tool)
     return {"gnuplot", State::missing, "not found in PATH", "for --plot; on Debian: apt-get install gnuplot-nox"};
-  return {"gnuplot", State::ok, fmt::format("{}, {}", tool->string(), version_of(*tool, "(gnuplot.*)"))};
+  return {"gnuplot", State::ok, fmt::format("{}, {}", tool->string(), first_line(version_text(*tool)))};
 }
 
 /// Loads a library in another process, as `warplens exec` makes a program do. Empty: it loads; otherwise the error.

@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <optional>
-#include <regex>
 
 namespace warplens::tools {
 
@@ -51,9 +52,12 @@ private:
 unsigned choose_architecture(const std::string& list, model::ComputeCapability device) {
   const auto wanted = static_cast<unsigned>(device.major * 10 + device.minor);
   unsigned best = 0, oldest = 0;
-  const std::regex pattern(R"((?:sm|compute)_(\d+)\b)");
-  for (std::sregex_iterator at(list.begin(), list.end(), pattern), end; at != end; ++at) {
-    const auto known = static_cast<unsigned>(std::stoul((*at)[1]));
+  const char* const end = list.data() + list.size();
+  for (std::size_t at = list.find('_'); at != std::string::npos; at = list.find('_', at + 1)) {
+    unsigned known = 0;
+    const auto [next, error] = std::from_chars(list.data() + at + 1, end, known);
+    const bool has_suffix = next != end && std::isalpha(static_cast<unsigned char>(*next)) != 0; // "sm_90a"
+    if (error != std::errc() || has_suffix) continue;
     if (known <= wanted) best = std::max(best, known);
     oldest = oldest == 0 ? known : std::min(oldest, known);
   }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostValues = 100'000;
 
-std::optional<std::uint64_t> number(std::string_view text) {
+std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
@@ -46,11 +46,11 @@ std::vector<std::string> split(std::string_view list) {
 bool append_range(std::string_view text, std::string_view option, std::vector<std::string>& values) {
   const std::size_t dots = text.find("..");
   if (dots == text.npos || text.starts_with('"') || text.starts_with('[')) return false;
-  const auto first = number(text.substr(0, dots));
+  const auto first = parse_number(text.substr(0, dots));
   const std::string_view rest = text.substr(dots + 2);
   const std::size_t sign = std::min(rest.find_first_of("+*"), rest.size());
-  const auto last = number(rest.substr(0, sign));
-  const auto step = sign == rest.size() ? std::optional<std::uint64_t>(1) : number(rest.substr(sign + 1));
+  const auto last = parse_number(rest.substr(0, sign));
+  const auto step = sign == rest.size() ? std::optional<std::uint64_t>(1) : parse_number(rest.substr(sign + 1));
   if (!first || !last || !step) fail(option, text, "invalid range: expected whole numbers");
   const bool product = sign != rest.size() && rest[sign] == '*';
   if (*first > *last) fail(option, text, "the range is empty");
@@ -85,7 +85,7 @@ std::vector<std::string> parse_shapes(std::string_view list, std::string_view op
   for (const std::string& part : split(list)) {
     if (part.starts_with(kAll)) {
       for (const std::string& threads : parse_values(std::string_view(part).substr(kAll.size()), option)) {
-        const auto count = number(threads);
+        const auto count = parse_number(threads);
         if (!count || *count == 0 || *count > 4096) fail(option, part, "expected a number of threads, such as all:256");
         append_shapes_of(*count, shapes);
       }

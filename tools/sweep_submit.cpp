@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A word for a shell.
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=+,-";
   if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
   std::string text = "'";
@@ -42,10 +42,10 @@ Template template_of(const std::string& given) {
 
 /// The command without what only --submit needs.
 std::string command_of(const CommandLine& line) {
-  std::string command = quoted(fs::read_symlink("/proc/self/exe").string()) + " sweep";
+  std::string command = shell_word(fs::read_symlink("/proc/self/exe").string()) + " sweep";
   for (const auto& option : line.options)
     if (option.string_key != "submit" && option.string_key != "shards" && option.string_key != "dry-run")
-      for (const std::string& word : option.original_tokens) command += " " + quoted(word);
+      for (const std::string& word : option.original_tokens) command += " " + shell_word(word);
   return command;
 }
 
@@ -76,9 +76,9 @@ int submit_sweep(const CommandLine& line, const std::string& results) {
   if (line.values.count("shard") != 0) throw UsageError{"--submit runs every shard, not one", "leave out --shard"};
   const std::string file = fmt::format("{}.{}.sh", results, chosen.name);
   const std::string script = filled(chosen.text, {{"@SHARDS@", fmt::format("{}", shards)},
-                                                  {"@SCRIPT@", quoted(fs::absolute(file).string())},
-                                                  {"@FOLDER@", quoted(fs::current_path().string())},
-                                                  {"@RESULTS@", quoted(fs::absolute(results).string())},
+                                                  {"@SCRIPT@", shell_word(fs::absolute(file).string())},
+                                                  {"@FOLDER@", shell_word(fs::current_path().string())},
+                                                  {"@RESULTS@", shell_word(fs::absolute(results).string())},
                                                   {"@COMMAND@", command_of(line)}});
   const std::string command = submit_command(script, chosen.name);
   write_file(file, script);

@@ -14,8 +14,8 @@ constexpr std::string_view kKeys[] = {"buffer",  "type", "size",  "stride", "box
                                       "swizzle", "fill", "lower", "upper",  "promotion", "channels", "pixels"};
 
 // Names of types, in the order of exec::TensorMap::Type.
-constexpr std::string_view kTypes[] = {"u8",  "u16", "u32",  "s32",     "u64",  "s64",     "f16",
-                                       "f32", "f64", "bf16", "f32.ftz", "tf32", "tf32.ftz"};
+constexpr std::string_view kElementTypes[] = {"u8",  "u16", "u32",  "s32",     "u64",  "s64",     "f16",
+                                              "f32", "f64", "bf16", "f32.ftz", "tf32", "tf32.ftz"};
 
 class MapTable {
 public:
@@ -84,10 +84,10 @@ TensorMapPlan read_tensor_map(const toml::table& table, std::string name, const 
   plan.buffer = t.word("buffer");
   TensorMapRequest& r = plan.request;
   if (const std::string type = t.word("type"); !type.empty()) {
-    const auto* const found = std::find(std::begin(kTypes), std::end(kTypes), type);
-    if (found == std::end(kTypes))
+    const auto* const found = std::find(std::begin(kElementTypes), std::end(kElementTypes), type);
+    if (found == std::end(kElementTypes))
       complain(t.find("type")->source(), fmt::format("a tensor cannot have elements of type '{}'", type));
-    r.type = found - std::begin(kTypes);
+    r.type = found - std::begin(kElementTypes);
     plan.typed = true;
   }
   r.rank = static_cast<std::int64_t>(t.numbers("size", r.sizes));
@@ -117,9 +117,9 @@ Expected<exec::TensorMap> made(const TensorMapPlan& plan, std::uint64_t address,
   if (!plan.typed) {
     std::string name(isa::name(type_of_buffer));
     if (name[0] == 'b' || name == "s8" || name == "s16") name[0] = 'u'; // no such types; copies do not look at signs
-    const auto* const found = std::find(std::begin(kTypes), std::end(kTypes), name);
-    if (found == std::end(kTypes)) return failure(fmt::format("a tensor cannot have elements of type {}", name));
-    r.type = found - std::begin(kTypes);
+    const auto* const found = std::find(std::begin(kElementTypes), std::end(kElementTypes), name);
+    if (found == std::end(kElementTypes)) return failure(fmt::format("a tensor cannot have elements of type {}", name));
+    r.type = found - std::begin(kElementTypes);
   }
   // Rows that follow each other.
   exec::TensorMap element;

@@ -7,12 +7,12 @@
 namespace warplens::api {
 
 using analyzers::MetricId;
-using Unit = rules::Coalescing::Unit;
 
 GlobalCost global_cost(const analyzers::Metrics& metrics, const analyzers::RuleCounts& counts,
                        const rules::CoalescingRule& rule) {
   GlobalCost cost;
   cost.unit = analyzers::cost_unit(rule);
+  using Unit = rules::Coalescing::Unit;
   const Unit unit = analyzers::unit_of_waste(rule);
   if (unit == Unit::sectors) {
     cost.taken = cost.transactions = metrics.integer(MetricId::global_sectors);

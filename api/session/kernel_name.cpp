@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <regex>
 #include <utility>
 
 namespace warplens::api {
@@ -83,13 +84,17 @@ std::vector<std::string> source_parameters(std::string_view name) {
   return types;
 }
 
+struct NamePattern::Expression {
+  std::regex regex;
+};
+
 Expected<NamePattern> NamePattern::create(const std::string& expression) {
   if (expression.size() > kLongest)
     return failure(fmt::format("longer than {} characters: {}", kLongest, expression.size()));
   if (has_long_number(expression)) return failure("a repetition has more than 9 digits");
   try {
     NamePattern pattern;
-    pattern.expression_.assign(expression, kSyntax);
+    pattern.expression_ = std::make_shared<const Expression>(std::regex(expression, kSyntax));
     return pattern;
   } catch (const std::regex_error& e) {
     return failure(fmt::format("'{}' is not a regular expression: {}", expression, e.what()));
@@ -99,7 +104,7 @@ Expected<NamePattern> NamePattern::create(const std::string& expression) {
 bool NamePattern::matches(std::string_view name) const {
   const auto found = [&](std::string_view text) {
     text = text.substr(0, kLongest);
-    return std::regex_search(text.begin(), text.end(), expression_);
+    return std::regex_search(text.begin(), text.end(), expression_->regex);
   };
   return found(name) || found(source_name(name));
 }

@@ -7,7 +7,7 @@
 
 #include "emulator/base/expected.hpp"
 
-#include <regex>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +31,8 @@ public:
   [[nodiscard]] bool matches(std::string_view name) const;
 
 private:
-  std::regex expression_;
+  struct Expression; // <regex> takes seconds to compile
+  std::shared_ptr<const Expression> expression_;
 };
 
 } // namespace warplens::api

@@ -7,7 +7,7 @@ namespace warplens::exec {
 
 namespace {
 
-constexpr std::uint64_t kUnitBytes = 16, kRowsOfCore = 8;
+constexpr std::uint64_t kCoreRowBytes = 16, kRowsOfCore = 8;
 // Swizzling modes: none, 128 bytes by 32, 128, 64 and 32 bytes.
 constexpr std::uint32_t kNoSwizzle = 0, kSwizzle128By32 = 1, kSwizzle128 = 2, kSwizzle64 = 4, kSwizzle32 = 6;
 
@@ -25,7 +25,8 @@ std::uint64_t span_of(std::uint32_t mode) {
 
 TensorDescriptor::TensorDescriptor(std::uint64_t bits) {
   const auto field = [&](int bit, int width) { return bits >> bit & ((std::uint64_t{1} << width) - 1); };
-  start_ = field(0, 14) * kUnitBytes, leading_ = field(16, 14) * kUnitBytes, stride_ = field(32, 14) * kUnitBytes;
+  start_ = field(0, 14) * kCoreRowBytes, leading_ = field(16, 14) * kCoreRowBytes,
+  stride_ = field(32, 14) * kCoreRowBytes;
   base_offset_ = field(49, 3);
   mode_ = static_cast<std::uint32_t>(field(61, 3));
   if (field(46, 3) != 1)
@@ -40,20 +41,20 @@ TensorDescriptor::TensorDescriptor(std::uint64_t bits) {
 
 std::uint64_t TensorDescriptor::swizzled(std::uint64_t at) const {
   if (mode_ == kNoSwizzle) return at;
-  if (mode_ == kSwizzle128By32) return at ^ (((at >> 7) - base_offset_) & 3) * (2 * kUnitBytes);
-  return at ^ (((at >> 7) - base_offset_) * kUnitBytes & (span_of(mode_) - kUnitBytes));
+  if (mode_ == kSwizzle128By32) return at ^ (((at >> 7) - base_offset_) & 3) * (2 * kCoreRowBytes);
+  return at ^ (((at >> 7) - base_offset_) * kCoreRowBytes & (span_of(mode_) - kCoreRowBytes));
 }
 
 std::uint64_t TensorDescriptor::unit(std::uint32_t row, std::uint32_t along) const {
   const std::uint64_t span = span_of(mode_);
-  const std::uint64_t in_core = row % kRowsOfCore * (span == 0 ? kUnitBytes : span);
-  return swizzled(start_ + in_core + row / kRowsOfCore * stride_ + along * (span == 0 ? leading_ : kUnitBytes));
+  const std::uint64_t in_core = row % kRowsOfCore * (span == 0 ? kCoreRowBytes : span);
+  return swizzled(start_ + in_core + row / kRowsOfCore * stride_ + along * (span == 0 ? leading_ : kCoreRowBytes));
 }
 
 std::uint64_t TensorDescriptor::unit_of_transposed(std::uint32_t byte, std::uint32_t k) const {
   const std::uint64_t span = span_of(mode_);
   if (span == 0)
-    return start_ + byte / kUnitBytes * stride_ + k % kRowsOfCore * kUnitBytes + k / kRowsOfCore * leading_;
+    return start_ + byte / kCoreRowBytes * stride_ + k % kRowsOfCore * kCoreRowBytes + k / kRowsOfCore * leading_;
   const std::uint64_t in_core = by_32_bytes() ? kRowsOfCore / 2 : kRowsOfCore;
   return swizzled(start_ + byte % span + byte / span * leading_ + k % in_core * span + k / in_core * stride_);
 }
@@ -62,9 +63,9 @@ bool TensorDescriptor::by_32_bytes() const { return mode_ == kSwizzle128By32; }
 
 void unpack_numbers(unsigned bits, std::byte* unit) {
   const unsigned shift = bits == 4 ? 2 : 0;
-  std::byte numbers[kUnitBytes];
-  std::memcpy(numbers, unit, kUnitBytes);
-  for (unsigned i = 0; i < kUnitBytes; ++i) {
+  std::byte numbers[kCoreRowBytes];
+  std::memcpy(numbers, unit, kCoreRowBytes);
+  for (unsigned i = 0; i < kCoreRowBytes; ++i) {
     const unsigned at = i * bits, byte = at / 8;
     const unsigned two = std::to_integer<unsigned>(numbers[byte]) | std::to_integer<unsigned>(numbers[byte + 1]) << 8;
     unit[i] = static_cast<std::byte>((two >> at % 8 & ((1u << bits) - 1)) << shift);

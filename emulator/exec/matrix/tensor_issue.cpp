@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::uint32_t kColumnsOfA = 8; // 32 bytes
 
-class Reader {
+class IssueReader {
 public:
-  Reader(const Op* op, Warp* warp, int lane, TensorIssue& issue)
+  IssueReader(const Op* op, Warp* warp, int lane, TensorIssue& issue)
       : op_(op), warp_(warp), lane_(lane), site_(*op->product), t_(issue) {}
 
   bool run() {
@@ -121,7 +121,9 @@ private:
 
 } // namespace
 
-bool read_issue(const Op* op, Warp* warp, int lane, TensorIssue& issue) { return Reader(op, warp, lane, issue).run(); }
+bool read_issue(const Op* op, Warp* warp, int lane, TensorIssue& issue) {
+  return IssueReader(op, warp, lane, issue).run();
+}
 
 void count_product(const Op* op, Warp* warp, const TensorIssue& issue) {
   const TensorProduct& p = issue.product;

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <random>
 
 namespace warplens::exec {
 
@@ -37,7 +36,7 @@ private:
   Tree piece(std::uint64_t begin, std::uint64_t size);
 
   Tree pieces_;
-  std::minstd_rand random_; // the same in each run
+  std::uint32_t random_ = 1; // the same in each run
 };
 
 } // namespace warplens::exec
