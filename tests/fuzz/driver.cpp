@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target (target.hpp), in one of two ways:
+// Runs a fuzz target (target.hpp) without a special build; libfuzzer_driver.cpp is the other way to run one.
 //
 //   fuzz_targets TARGET [--runs N] [--seconds N] [--seed N] FILE|FOLDER…   replays the inputs, then changes them
-//   WARPLENS_FUZZ=TARGET fuzz_targets FOLDER…                   with libFuzzer, if it is linked
 //
-// The first way needs no special build. An input that crashes or takes too long is left in the file crash-TARGET.
+// An input that crashes or takes too long is left in the file crash-TARGET.
 #include "tests/fuzz/driver_files.hpp"
 #include "tests/fuzz/target.hpp"
 
@@ -16,16 +15,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-
-// libFuzzer's, if it is linked.
-extern "C" __attribute__((weak)) std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
 namespace warplens::fuzz {
 namespace {
 
 constexpr unsigned kMostSeconds = 20; // for one input
-constexpr std::size_t kMostBytes = 1u << 16;
 
 const Target* find(std::string_view name) {
   for (const Target* t : targets())
@@ -35,15 +29,6 @@ const Target* find(std::string_view name) {
   std::fprintf(stderr, "\n");
   std::exit(2);
 }
-
-const std::vector<std::string>& dictionary_of(const Target& target) {
-  static std::map<const Target*, std::vector<std::string>> all;
-  const auto [found, is_new] = all.try_emplace(&target);
-  if (is_new && target.dictionary != nullptr) found->second = target.dictionary();
-  return found->second;
-}
-
-// ---- the plain program
 
 std::string_view current; // input, for the handler of signals
 char crash_file[256];
@@ -70,13 +55,14 @@ void run(const Target& target, std::string_view input) {
 std::uint64_t mutate_for(const Target& target, const std::vector<std::string>& inputs, std::uint64_t runs,
                          unsigned seconds, std::uint64_t seed) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  const std::vector<std::string> words =
+      target.dictionary != nullptr ? target.dictionary() : std::vector<std::string>();
   Random random(seed);
   std::uint64_t count = 0;
   for (; count < runs || std::chrono::steady_clock::now() < end; ++count) {
     std::string input = random.any(inputs);
-    for (std::size_t n = 1 + random.below(4); n > 0; --n)
-      target.mutate(input, {random, dictionary_of(target), random.any(inputs)});
-    if (input.size() <= kMostBytes) run(target, input);
+    for (std::size_t n = 1 + random.below(4); n > 0; --n) target.mutate(input, {random, words, random.any(inputs)});
+    if (input.size() <= target.most_bytes) run(target, input);
   }
   return count;
 }
@@ -111,43 +97,9 @@ int replay(int argc, char** argv) {
   return 2;
 }
 
-// ---- libFuzzer
-
-const Target& target_of_environment() {
-  static const Target* const target = find(std::getenv("WARPLENS_FUZZ") != nullptr ? std::getenv("WARPLENS_FUZZ") : "");
-  return *target;
-}
-
 } // namespace
 } // namespace warplens::fuzz
 
 using namespace warplens::fuzz;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  target_of_environment().run({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
-
-// A third of the mutations is left to libFuzzer, which knows what the comparisons of the program want.
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
-  Random random(seed);
-  if (random.one_in(3)) return LLVMFuzzerMutate(data, size, most);
-  static std::string other; // an input from before
-  std::string input(reinterpret_cast<const char*>(data), size);
-  const std::string before = input;
-  const Target& target = target_of_environment();
-  for (std::size_t n = 1 + random.below(3); n > 0; --n) target.mutate(input, {random, dictionary_of(target), other});
-  if (random.one_in(4)) other = before;
-  input.resize(std::min(input.size(), most));
-  std::copy(input.begin(), input.end(), data);
-  return input.size();
-}
-
-#ifndef WARPLENS_LIBFUZZER
 int main(int argc, char** argv) { return replay(argc, argv); }
-#else
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  target_of_environment();
-  return 0;
-}
-#endif
