@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random kernels whose result depends on the order of their blocks: atomic operations whose old values are used, locks,
-// blocks that wait for others, loads of what others write, and printing. The report, what is printed and memory must be
-// the same, byte for byte, with any number of threads and in each repetition.
+// blocks that wait for others, volatile loads and stores of words that all write, and printing. The report, what is
+// printed and memory must be the same, byte for byte, with any number of threads and in each repetition.
 //
 //   determinism_test --first 5000 --programs 10000 --repetitions 10
 #include "tests/fuzz/mutate.hpp"
@@ -82,11 +82,11 @@ private:
   }
   void load() {
     address(false);
-    line((random_.one_in(2) ? "ld.volatile.global.u32 " : "ld.global.u32 ") + target() + ", [%a1];");
+    line("ld.volatile.global.u32 " + target() + ", [%a1];");
   }
   void store() {
     address(false);
-    line("st.global.u32 [%a1], " + value() + ";");
+    line("st.volatile.global.u32 [%a1], " + value() + ";");
   }
   void compute() { line("mad.lo.u32 " + target() + ", " + value() + ", " + value() + ", " + value() + ";"); }
   /// The first lane of each warp changes a word under a lock.
