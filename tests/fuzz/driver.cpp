@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target (target.hpp), in one of two ways:
+// Runs a fuzz target (target.hpp) without a special build; libfuzzer_driver.cpp is the other way to run one.
 //
-//   fuzz_targets TARGET [--runs N] [--seconds N] [--seed N] FILE|FOLDER…   replays the inputs, then changes them
-//   WARPLENS_FUZZ=TARGET fuzz_targets FOLDER…                   with libFuzzer, if it is linked
+//   fuzz_targets TARGET [--runs N] [--seconds N] [--seed N] [--most-growth MIB] FILE|FOLDER…
 //
-// The first way needs no special build. An input that crashes or takes too long is left in the file crash-TARGET.
+// replays the inputs, then changes them. With --most-growth, memory may grow by so much between the first tenth of the
+// runs and the last.
+//
+// An input that crashes or takes too long is left in the file crash-TARGET.
 #include "tests/fuzz/driver_files.hpp"
 #include "tests/fuzz/target.hpp"
 
@@ -16,16 +18,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-
-// libFuzzer's, if it is linked.
-extern "C" __attribute__((weak)) std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+#include <fstream>
 
 namespace warplens::fuzz {
 namespace {
 
 constexpr unsigned kMostSeconds = 20; // for one input
-constexpr std::size_t kMostBytes = 1u << 16;
 
 const Target* find(std::string_view name) {
   for (const Target* t : targets())
@@ -35,15 +33,6 @@ const Target* find(std::string_view name) {
   std::fprintf(stderr, "\n");
   std::exit(2);
 }
-
-const std::vector<std::string>& dictionary_of(const Target& target) {
-  static std::map<const Target*, std::vector<std::string>> all;
-  const auto [found, is_new] = all.try_emplace(&target);
-  if (is_new && target.dictionary != nullptr) found->second = target.dictionary();
-  return found->second;
-}
-
-// ---- the plain program
 
 std::string_view current; // input, for the handler of signals
 char crash_file[256];
@@ -66,35 +55,55 @@ void run(const Target& target, std::string_view input) {
   alarm(0);
 }
 
+/// How long to change inputs.
+struct Plan {
+  std::uint64_t runs = 0, seed = 1;
+  unsigned seconds = 0;
+  std::uint64_t most_growth = 0; ///< MiB of memory between the first tenth of the runs and the last; 0: any
+};
+
+std::uint64_t resident_mib() {
+  std::ifstream in("/proc/self/statm");
+  std::uint64_t all = 0, resident = 0;
+  in >> all >> resident;
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) >> 20;
+}
+
 /// Runs changed inputs: so many, and then until the time is over. Returns how many have run.
-std::uint64_t mutate_for(const Target& target, const std::vector<std::string>& inputs, std::uint64_t runs,
-                         unsigned seconds, std::uint64_t seed) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  Random random(seed);
-  std::uint64_t count = 0;
-  for (; count < runs || std::chrono::steady_clock::now() < end; ++count) {
+std::uint64_t mutate_for(const Target& target, const std::vector<std::string>& inputs, const Plan& plan) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(plan.seconds);
+  const std::vector<std::string> words =
+      target.dictionary != nullptr ? target.dictionary() : std::vector<std::string>();
+  Random random(plan.seed);
+  std::uint64_t count = 0, before = 0;
+  for (; count < plan.runs || std::chrono::steady_clock::now() < end; ++count) {
+    if (count == plan.runs / 10) before = resident_mib();
     std::string input = random.any(inputs);
-    for (std::size_t n = 1 + random.below(4); n > 0; --n)
-      target.mutate(input, {random, dictionary_of(target), random.any(inputs)});
-    if (input.size() <= kMostBytes) run(target, input);
+    for (std::size_t n = 1 + random.below(4); n > 0; --n) target.mutate(input, {random, words, random.any(inputs)});
+    if (input.size() <= target.most_bytes) run(target, input);
   }
+  const std::uint64_t after = resident_mib();
+  std::printf(", %llu MiB of memory, later %llu", static_cast<unsigned long long>(before),
+              static_cast<unsigned long long>(after));
+  if (plan.most_growth != 0 && after > before + plan.most_growth) wrong("memory grows with the number of runs");
   return count;
 }
 
 int replay(int argc, char** argv) {
   if (argc < 2) find("");
   const Target& target = *find(argv[1]);
-  unsigned seconds = 0;
-  std::uint64_t runs = 0, seed = 1;
+  Plan plan;
   std::vector<std::string> inputs;
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--seconds" && i + 1 < argc)
-      seconds = static_cast<unsigned>(std::atoi(argv[++i]));
+      plan.seconds = static_cast<unsigned>(std::atoi(argv[++i]));
     else if (word == "--runs" && i + 1 < argc)
-      runs = std::strtoull(argv[++i], nullptr, 10);
+      plan.runs = std::strtoull(argv[++i], nullptr, 10);
     else if (word == "--seed" && i + 1 < argc)
-      seed = std::strtoull(argv[++i], nullptr, 10);
+      plan.seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (word == "--most-growth" && i + 1 < argc)
+      plan.most_growth = std::strtoull(argv[++i], nullptr, 10);
     else
       add_inputs(word, inputs);
   }
@@ -102,20 +111,12 @@ int replay(int argc, char** argv) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, keep_input);
   for (const std::string& input : inputs) run(target, input);
   std::printf("%s: %zu inputs", argv[1], inputs.size());
-  if ((runs > 0 || seconds > 0) && !inputs.empty())
-    std::printf(", %llu changed ones",
-                static_cast<unsigned long long>(mutate_for(target, inputs, runs, seconds, seed)));
+  if ((plan.runs > 0 || plan.seconds > 0) && !inputs.empty())
+    std::printf(", %llu changed ones", static_cast<unsigned long long>(mutate_for(target, inputs, plan)));
   std::printf("\n");
   if (!inputs.empty()) return 0;
   std::fprintf(stderr, "fuzz_targets: no inputs\n");
   return 2;
-}
-
-// ---- libFuzzer
-
-const Target& target_of_environment() {
-  static const Target* const target = find(std::getenv("WARPLENS_FUZZ") != nullptr ? std::getenv("WARPLENS_FUZZ") : "");
-  return *target;
 }
 
 } // namespace
@@ -123,31 +124,4 @@ const Target& target_of_environment() {
 
 using namespace warplens::fuzz;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  target_of_environment().run({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
-
-// A third of the mutations is left to libFuzzer, which knows what the comparisons of the program want.
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
-  Random random(seed);
-  if (random.one_in(3)) return LLVMFuzzerMutate(data, size, most);
-  static std::string other; // an input from before
-  std::string input(reinterpret_cast<const char*>(data), size);
-  const std::string before = input;
-  const Target& target = target_of_environment();
-  for (std::size_t n = 1 + random.below(3); n > 0; --n) target.mutate(input, {random, dictionary_of(target), other});
-  if (random.one_in(4)) other = before;
-  input.resize(std::min(input.size(), most));
-  std::copy(input.begin(), input.end(), data);
-  return input.size();
-}
-
-#ifndef WARPLENS_LIBFUZZER
 int main(int argc, char** argv) { return replay(argc, argv); }
-#else
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  target_of_environment();
-  return 0;
-}
-#endif

@@ -22,6 +22,8 @@ struct Target {
   Mutator* mutate = nullptr;
   /// Words of the format, for mutations.
   std::vector<std::string> (*dictionary)() = nullptr;
+  /// Longer inputs are not run: what a short one cannot show is rare.
+  std::size_t most_bytes = 1u << 16;
 };
 
 namespace target {

@@ -97,8 +97,8 @@ std::vector<std::string> words_of_arguments() {
 
 } // namespace
 
-const Target target::names{"names", run_names, mutate_text, words_of_names};
-const Target target::overrides{"overrides", run_overrides, mutate_text, words_of_overrides};
-const Target target::arguments{"arguments", run_arguments, mutate_text, words_of_arguments};
+const Target target::names{"names", run_names, mutate_text, words_of_names, 512};
+const Target target::overrides{"overrides", run_overrides, mutate_text, words_of_overrides, 1024};
+const Target target::arguments{"arguments", run_arguments, mutate_text, words_of_arguments, 1024};
 
 } // namespace warplens::fuzz

@@ -23,7 +23,7 @@ void print_again(ir::Module& module) {
 }
 
 void run(std::string_view text) {
-  static const std::string limits = set_limits("registers=100000,register-name-bytes=1048576,initial-bytes=1048576");
+  static const std::string limits = set_limits("registers=2000,register-name-bytes=65536,initial-bytes=65536");
   auto module = ir::parse(text, "fuzz.ptx");
   if (!module) return void(render(module.error(), text));
   const ir::Checked checked = ir::check(*module);
@@ -37,6 +37,6 @@ void run(std::string_view text) {
 
 } // namespace
 
-const Target target::ptx_check{"ptx_check", run, mutate_ptx, ptx_dictionary};
+const Target target::ptx_check{"ptx_check", run, mutate_ptx, ptx_dictionary, 8192};
 
 } // namespace warplens::fuzz
