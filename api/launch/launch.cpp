@@ -9,6 +9,7 @@
 #include "api/launch/control_flow.hpp"
 #include "api/launch/device_launches.hpp"
 #include "api/launch/launch_findings.hpp"
+#include "api/launch/sample_text.hpp"
 #include "api/launch/statistics.hpp"
 #include "api/launch/two_watchers.hpp"
 #include "api/launch/validate.hpp"
@@ -255,12 +256,14 @@ struct TargetLaunch {
   LaunchReport report;
   std::unique_ptr<Conclusions> conclusions;
   analyzers::Analysis* analysis = nullptr; ///< counts for this target; null: nothing is counted
+  std::string watched_because;             ///< as in exec::LaunchResult
 
   void take(const exec::LaunchResult& result, double seconds, const exec::Launch& launch) {
     report.seconds = seconds;
     report.steps = result.steps;
     report.printed = result.printed;
     report.alone_because = result.alone_because;
+    watched_because = result.watched_because;
     for (const exec::Overrun& o : result.overruns) report.overruns.push_back({exec::describe(o, launch), o.count});
     if (result.footprint) {
       report.statistics.only_loaded_sectors = static_cast<double>(result.footprint->only_loaded);
@@ -280,6 +283,8 @@ struct TargetLaunch {
     if (report.trap || analysis == nullptr) return;
     report.analyzed = true;
     report.profile = analysis->profile(rules_of(report.device));
+    if (report.profile.sample) report.partial.push_back(text_of(*report.profile.sample));
+    if (!watched_because.empty()) report.partial.push_back("not sampled: " + watched_because);
     conclusions->complete();
   }
 };
@@ -454,6 +459,7 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
     launch.progress->all = launch.shape.clusters();
   }
   launch.footprint = request.options.footprint;
+  launch.sampling = request.options.sampling;
   const auto start = std::chrono::steady_clock::now();
   Expected<exec::LaunchResult> result =
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());
