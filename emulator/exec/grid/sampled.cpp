@@ -217,7 +217,6 @@ std::string why_all_watched(const Launch& launch) {
   if (launch.footprint) return "the distinct sectors of all blocks are counted";
   if (launch.tools.any() || !launch.checkers.empty()) return "a tool follows all blocks";
   if (launch.schedule_seed != 0) return "the order of the blocks is given";
-  if (launch.share.ranks != 1) return "the blocks run on several ranks";
   if (runs_in_order(launch) || launch.cooperative || launch.program->cancels_blocks)
     return "the blocks depend on each other, so that they run in one order";
   if (launch.shape.clusters() < kWorthwhile * wanted(launch)) return "the launch has too few blocks to sample them";
