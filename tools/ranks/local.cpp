@@ -75,6 +75,30 @@ bool has_news(int socket, std::optional<std::chrono::milliseconds> patience) {
   throw std::runtime_error(fmt::format("{}: {}", what, std::system_category().message(errno)));
 }
 
+// For the handler of SIGCHLD, in rank 0.
+const std::vector<pid_t>* forked_ranks = nullptr;
+
+void tell_end(unsigned rank, std::size_t count, int status) {
+  char text[96];
+  const bool killed = WIFSIGNALED(status);
+  const int size = std::snprintf(text, sizeof text, "warplens: rank %u of %zu has ended: %s %d\n", rank, count,
+                                 killed ? "signal" : "status", killed ? WTERMSIG(status) : WEXITSTATUS(status));
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, static_cast<std::size_t>(size));
+}
+
+// A rank that fails while rank 0 runs its own blocks: it would notice only at the end of the launch.
+void on_child(int) {
+  const int error = errno;
+  for (unsigned rank = 1; rank < forked_ranks->size(); ++rank) {
+    int status = 0;
+    const pid_t child = (*forked_ranks)[rank];
+    if (child <= 0 || waitpid(child, &status, WNOHANG) != child || status == 0) continue;
+    tell_end(rank, forked_ranks->size(), status);
+    _exit(kStatusOfRank);
+  }
+  errno = error;
+}
+
 bool is_ours(int socket) {
   ucred of{};
   socklen_t size = sizeof of;
@@ -154,6 +178,11 @@ void LocalConnection::fork_ranks(void (*in_rank)()) {
 
 void LocalConnection::fork_now() {
   if (in_rank_ == nullptr) return;
+  forked_ranks = &children_;
+  struct sigaction action {};
+  action.sa_handler = on_child;
+  action.sa_flags = SA_RESTART | SA_NOCLDSTOP;
+  sigaction(SIGCHLD, &action, nullptr);
   std::fflush(nullptr); // otherwise, each process would write what is buffered
   for (unsigned rank = 1; rank < count_; ++rank) {
     int ends[2] = {-1, -1};
@@ -184,6 +213,8 @@ void LocalConnection::become(unsigned rank, int socket) {
   rank_ = rank;
   forked_ = true;
   traffic_ = {};
+  children_.assign(count_, -1);
+  std::signal(SIGCHLD, SIG_DFL);
   in_rank_();
   in_rank_ = nullptr;
 }
@@ -214,11 +245,7 @@ exec::Bytes LocalConnection::receive(unsigned from) {
 void LocalConnection::is_gone(unsigned other) const {
   if (rank_ == 0 && children_[other] > 0) {
     int status = 0;
-    std::string how;
-    if (waitpid(children_[other], &status, 0) == children_[other])
-      how = WIFSIGNALED(status) ? fmt::format(": signal {}", WTERMSIG(status))
-                                : fmt::format(": status {}", WEXITSTATUS(status));
-    std::fputs(fmt::format("warplens: rank {} of {} has ended{}\n", other, count_, how).c_str(), stderr);
+    if (waitpid(children_[other], &status, 0) == children_[other]) tell_end(other, count_, status);
   } else {
     std::this_thread::sleep_for(kLauncher);
     if (rank_ == 0) std::fputs(fmt::format("warplens: rank {} of {} has ended\n", other, count_).c_str(), stderr);
