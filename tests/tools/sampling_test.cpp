@@ -125,6 +125,11 @@ TEST_F(Sampling, WatchesAllBlocksWhereItMust) {
   EXPECT_EQ(run(file, {"--sample", "exact"}).out, run(file, {}).out);
 }
 
+TEST_F(Sampling, ReachesProgramsThroughExec) {
+  const Output o = run_program({"exec", "--analyze", "--sample", "0.5", "--", WARPLENS_LAUNCHES, "1"});
+  EXPECT_NE(o.err.find("not sampled: the launch has too few blocks"), std::string::npos) << o.err;
+}
+
 TEST_F(Sampling, RefusesOtherWords) {
   const std::string file = kernel(kLoops);
   for (const char* const word : {"0", "1.5", "-1", "some", "0.1x", "nan", ""}) {
