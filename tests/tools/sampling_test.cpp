@@ -63,6 +63,10 @@ TEST_F(Sampling, BlocksWithOtherTripCountsHaveExactCounters) {
   EXPECT_LT(of["watched_blocks"], 300);
   EXPECT_EQ(of["classes"], 32);
   EXPECT_EQ(of["main_standard_error"], 0.0);
+  const Json schema = Json::parse(read_text(WARPLENS_SOURCE_DIR "/docs/json-schema.json"));
+  const Json& declared = schema["$defs"]["launch"]["properties"]["sampling"]["properties"];
+  EXPECT_EQ(declared.size(), of.size());
+  for (const auto& [key, value] : of.items()) EXPECT_TRUE(declared.contains(key)) << key;
   EXPECT_EQ(run(file, {}).out.substr(run(file, {}).out.find("\nx: ")),
             run(file, {"--sample", "0.02"}).out.substr(run(file, {"--sample", "0.02"}).out.find("\nx: ")));
 }
