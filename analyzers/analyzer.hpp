@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analyzers/profile.hpp"
+#include "analyzers/sampling.hpp"
 #include "emulator/exec/state/events.hpp"
 
 #include <algorithm>
@@ -35,6 +36,8 @@ public:
   std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<exec::Shard>(); }
   /// Adds the counts of a shard of this analyzer. They are sums, so the order of the shards does not matter.
   virtual void absorb(exec::Shard&) {}
+  /// Multiplies the counts of accesses, of a sample of the blocks.
+  virtual void scale(const Scales&) {}
   /// Called after the last shard.
   virtual void conclude(const std::vector<exec::InstructionCount>&) {}
   /// Adds the metrics of the launch to `launch`, and those of each instruction to its row in `rows`.
@@ -86,6 +89,10 @@ public:
     const std::vector<Row>& other = static_cast<Shard&>(shard).rows();
     for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].add(other[i]);
   }
+  void scale(const Scales& scales) override {
+    if constexpr (requires(Row row) { row.scale(Scale{}); })
+      for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].scale(scales.of(i));
+  }
 
 protected:
   std::vector<Row> rows_;
@@ -115,6 +122,9 @@ class AccessSite {
 public:
   void add(const Pattern& pattern, std::uint64_t count);
   void merge(const AccessSite& other);
+  void scale(const Scale& scale) {
+    for (std::uint64_t& count : counts_) scale.apply(count);
+  }
   /// "unit stride", "stride 8 bytes", "broadcast", "unit stride in groups of 16 lanes", "permuted", "random", "single
   /// lane", "several strides"; the most frequent pattern, prefixed with "mostly " if there are others.
   [[nodiscard]] std::string pattern() const;

@@ -272,11 +272,27 @@ public:
   }
 
   void give_to(Analysis::Parts& parts) {
-#define WATCHER(name, Class, made_of, shard_of, events) parts.name.absorb(name);
-#include "analyzers/analyzers.def"
+    give_accesses_to(parts);
+    give_others_to(parts);
+    give_recorded_to(parts);
+  }
+  void give_recorded_to(Analysis::Parts& parts) {
     parts.streams->absorb(*streams);
     parts.recorded.absorb(*recorded);
     if (parts.blocks) parts.blocks->absorb(*blocks);
+  }
+
+  /// The counts of accesses, …
+  void give_accesses_to(Analysis::Parts& parts) {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).spaces != 0) parts.name.absorb(name);
+#include "analyzers/analyzers.def"
+  }
+  /// … and what is counted of all blocks of a sampled launch.
+  void give_others_to(Analysis::Parts& parts) {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).spaces == 0) parts.name.absorb(name);
+#include "analyzers/analyzers.def"
   }
 
 private:
@@ -332,23 +348,90 @@ Diagnostics check_names(const std::vector<std::string>& named) {
 
 Analysis::Analysis(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
                    AnalysisOptions options)
-    : module_(module), function_(function), warps_(shape.warps()),
+    : module_(module), function_(function), shape_(shape),
       parts_(std::make_unique<Parts>(module, function, shape, std::move(options))) {}
 Analysis::~Analysis() = default;
 
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
-  return std::make_unique<CombinedShard>(function_.instructions.size() + 1, parts_->rules, parts_->atomics, warps_,
-                                         &parts_->divergence.boxes(), parts_->streams->make_shard(),
+  return std::make_unique<CombinedShard>(function_.instructions.size() + 1, parts_->rules, parts_->atomics,
+                                         shape_.warps(), &parts_->divergence.boxes(), parts_->streams->make_shard(),
                                          parts_->recorded.make_shard(),
                                          parts_->blocks ? parts_->blocks->make_shard() : nullptr);
 }
 
-void Analysis::longest_warps(const exec::LongestWarps& longest) { parts_->path.longest_warps(longest); }
+void Analysis::longest_warps(const exec::LongestWarps& longest) {
+  longest_ = longest;
+  parts_->path.longest_warps(longest);
+}
 
 void Analysis::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
                       const std::vector<exec::InstructionCount>& counts) {
   for (const auto& shard : shards) static_cast<CombinedShard&>(*shard).give_to(*parts_);
   parts_->conclude(counts);
+}
+
+bool Analysis::needs(std::uint64_t cta) const {
+  return parts_->blocks || parts_->streams->records(cta) || parts_->recorded.records(cta);
+}
+
+/// The counts of the launch from a sample, or from one without a group. What is recorded access by access is missing.
+std::unique_ptr<Analysis::Parts> Analysis::estimate(const exec::Sample& sample, std::size_t left_out) const {
+  auto parts = std::make_unique<Parts>(module_, function_, shape_, parts_->options);
+  const auto each = [](const exec::SampleGroup& group, const auto& give) {
+    for (exec::Shard* const shard : group.shards) give(static_cast<CombinedShard&>(*shard));
+  };
+  for (std::size_t group = 0; group < sample.drawn.size(); ++group) {
+    each(sample.drawn[group], [&](CombinedShard& shard) {
+      if (group != left_out) shard.give_accesses_to(*parts);
+      shard.give_others_to(*parts);
+    });
+  }
+  const Scales scales(function_, sample, left_out);
+#define WATCHER(name, Class, made_of, shard_of, events) parts->name.scale(scales);
+#include "analyzers/analyzers.def"
+  each(sample.rest, [&](CombinedShard& shard) {
+    shard.give_accesses_to(*parts);
+    shard.give_others_to(*parts);
+  });
+  if (longest_) parts->path.longest_warps(*longest_);
+  return parts;
+}
+
+double Analysis::error_of(const exec::Sample& sample) {
+  const DeviceRules device = or_usual(parts_->options.devices).front();
+  const auto metrics = [&](std::size_t left_out) {
+    std::vector<InstructionRow> rows(function_.instructions.size());
+    const std::unique_ptr<Parts> parts = estimate(sample, left_out);
+    parts->conclude(sample.counts);
+    return metrics_of(*parts, device, rows);
+  };
+  const Metrics all = metrics(Scales::kAllGroups);
+  std::vector<Metrics> without;
+  for (std::size_t group = 0; group < sample.drawn.size(); ++group) without.push_back(metrics(group));
+  const Scales scales(function_, sample, Scales::kAllGroups);
+  return std::max(main_error(all, errors_of(all, without, sample.fraction)), scales.uncovered());
+}
+
+void Analysis::finish_sample(const exec::Sample& sample) {
+  std::unique_ptr<Parts> all = estimate(sample, Scales::kAllGroups);
+  for (exec::Shard* const shard : sample.rest.shards) static_cast<CombinedShard&>(*shard).give_recorded_to(*all);
+  all->streams->set_all(all->global.requests(), all->local.requests());
+  all->conclude(sample.counts);
+  parts_ = std::move(all);
+  for (std::size_t group = 0; group < sample.drawn.size(); ++group) {
+    without_.push_back(estimate(sample, group));
+    without_.back()->conclude(sample.counts);
+  }
+  fraction_ = sample.fraction;
+  sample_ = {.blocks = sample.blocks,
+             .watched = sample.watched,
+             .classes = sample.classes,
+             .seen_classes = sample.seen,
+             .unseen_blocks = sample.unseen_blocks,
+             .classes_known = sample.classes_known,
+             .uncovered = Scales(function_, sample, Scales::kAllGroups).uncovered(),
+             .errors = {},
+             .largest = 0};
 }
 
 namespace {
@@ -373,17 +456,37 @@ void place(InstructionRow& row, const ir::SourcePosition& source, const ir::Modu
 
 } // namespace
 
+Metrics Analysis::metrics_of(const Parts& parts, const DeviceRules& device, std::vector<InstructionRow>& rows) const {
+  Metrics metrics;
+  for (const Analyzer* part : parts.all()) part->report(metrics, rows);
+  const rules::RuleSet named = analyzers::named(parts.options.rules, device);
+  for (const rules::CoalescingRule& rule : named.coalescing) parts.global.report(rule, metrics, rows);
+  for (const rules::BankRule& rule : named.banks) parts.shared.report(rule, metrics, rows);
+  return metrics;
+}
+
+std::vector<MetricError> Analysis::errors(const Metrics& metrics, const DeviceRules& device) const {
+  std::vector<Metrics> without;
+  for (const auto& parts : without_) {
+    std::vector<InstructionRow> rows(function_.instructions.size());
+    without.push_back(metrics_of(*parts, device, rows));
+  }
+  return errors_of(metrics, without, fraction_);
+}
+
 Profile Analysis::profile(const DeviceRules& device) const {
   Profile profile;
   profile.kernel = function_.name;
   if (parts_->blocks) profile.blocks = parts_->blocks->table();
   std::vector<InstructionRow> rows(function_.instructions.size());
-  for (const Analyzer* part : parts_->all()) part->report(profile.metrics, rows);
+  profile.metrics = metrics_of(*parts_, device, rows);
   profile.counts = {parts_->global.counts(device.coalescing, rows), parts_->shared.counts(device.banks, rows)};
   parts_->recorded.report(parts_->rules, device, rows);
-  const rules::RuleSet named = analyzers::named(parts_->options.rules, device);
-  for (const rules::CoalescingRule& rule : named.coalescing) parts_->global.report(rule, profile.metrics, rows);
-  for (const rules::BankRule& rule : named.banks) parts_->shared.report(rule, profile.metrics, rows);
+  if (sample_) {
+    profile.sample = sample_;
+    profile.sample->errors = errors(profile.metrics, device);
+    profile.sample->largest = std::max(main_error(profile.metrics, profile.sample->errors), sample_->uncovered);
+  }
   std::vector<std::string> lines = ir::print_lines(module_, function_);
   std::map<std::uint32_t, std::string_view> files;
   for (const ir::SourceFile& file : module_.files) files[file.number] = file.name;

@@ -13,6 +13,7 @@
 #include "emulator/base/diagnostic.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace warplens::analyzers {
@@ -34,7 +35,7 @@ Diagnostics check_names(const std::vector<std::string>& named);
 
 /// Watches one launch with every analyzer of small cost, and with those that the options request. `module` and
 /// `function` must outlive it.
-class Analysis final : public exec::Watcher {
+class Analysis final : public exec::Watcher, private exec::SampledWatcher {
 public:
   Analysis(const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
            AnalysisOptions options = {});
@@ -42,6 +43,7 @@ public:
 
   std::unique_ptr<exec::Shard> make_shard() override;
   void longest_warps(const exec::LongestWarps& longest) override;
+  exec::SampledWatcher* sampled() override { return this; }
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
               const std::vector<exec::InstructionCount>& counts) override;
 
@@ -52,10 +54,23 @@ public:
   struct Parts;
 
 private:
+  [[nodiscard]] bool needs(std::uint64_t cta) const override;
+  [[nodiscard]] double error_of(const exec::Sample& sample) override;
+  void finish_sample(const exec::Sample& sample) override;
+  [[nodiscard]] std::unique_ptr<Parts> estimate(const exec::Sample& sample, std::size_t left_out) const;
+  [[nodiscard]] Metrics metrics_of(const Parts& parts, const DeviceRules& device,
+                                   std::vector<InstructionRow>& rows) const;
+  [[nodiscard]] std::vector<MetricError> errors(const Metrics& metrics, const DeviceRules& device) const;
+
   const ir::Module& module_;
   const ir::Function& function_;
-  std::uint32_t warps_; ///< of a block
+  exec::LaunchShape shape_;
   std::unique_ptr<Parts> parts_;
+  std::optional<exec::LongestWarps> longest_;
+  // Of a sampled launch:
+  std::optional<SampleReport> sample_;
+  double fraction_ = 1;
+  std::vector<std::unique_ptr<Parts>> without_; ///< each group of drawn blocks
 };
 
 } // namespace warplens::analyzers

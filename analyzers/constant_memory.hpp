@@ -22,6 +22,7 @@ struct ConstantRow {
     passes += other.passes;
     passes_if_shared += other.passes_if_shared;
   }
+  void scale(const Scale& by) { by.apply(requests, passes, passes_if_shared); }
   [[nodiscard]] bool any() const { return requests != 0; }
 };
 

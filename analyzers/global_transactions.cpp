@@ -86,6 +86,16 @@ std::unique_ptr<exec::Shard> GlobalTransactions::make_shard() { return std::make
 
 void GlobalTransactions::absorb(exec::Shard& shard) { static_cast<Shard&>(shard).add_to(rows_); }
 
+void GlobalTransactions::scale(const Scales& scales) {
+  rows_.each([&](std::size_t i, Row& row) {
+    const Scale by = scales.of(i);
+    by.apply(row.requests);
+    row.cost.scale(by);
+    for (TransactionSums& sums : row.under) sums.scale(by);
+    row.site.scale(by);
+  });
+}
+
 namespace {
 
 /// The totals of one kind of access.
@@ -104,6 +114,9 @@ struct Total {
   [[nodiscard]] std::uint64_t hardware_sectors() const { return sectors.total() + sectors.repeats; }
 };
 
+/// A difference of counts; those of a sample are rounded.
+std::uint64_t less(std::uint64_t of, std::uint64_t by) { return of < by ? 0 : of - by; }
+
 /// `all`: also the counts that are 0, and the averages of launches.
 void add_metrics(Metrics& metrics, const Total (&by_kind)[kAccessKinds], bool all) {
   std::uint64_t theoretical = 0, ideal = 0, lone = 0, lines = 0, passes = 0;
@@ -112,7 +125,7 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[kAccessKinds], bool al
     const std::uint64_t sectors = total.hardware_sectors();
     theoretical += total.sectors.total();
     ideal += total.sectors.ideal / kSectorBytes;
-    lone += 2 * total.cost.blocks - total.sectors.total(); // a block has one or two sectors
+    lone += less(2 * total.cost.blocks, total.sectors.total()); // a block has one or two sectors
     lines += total.cost.lines;
     passes += total.cost.passes;
     if (!all && total.requests == 0) continue;
@@ -126,7 +139,7 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[kAccessKinds], bool al
   }
   metrics.add(MetricId::global_sectors, theoretical);
   metrics.add(MetricId::global_sectors_ideal, ideal);
-  metrics.add(MetricId::global_sectors_excessive, theoretical - ideal);
+  metrics.add(MetricId::global_sectors_excessive, less(theoretical, ideal));
   metrics.add(MetricId::global_lone_sectors, lone);
   metrics.add(MetricId::global_lines, lines);
   metrics.add(MetricId::global_bank_passes, passes);
@@ -138,7 +151,7 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[kAccessKinds], bool al
     add(MetricId::gld_32b, total.half_warps.of(32));
     add(MetricId::gld_64b, total.half_warps.of(64));
     add(MetricId::gld_128b, total.half_warps.of(128));
-    add(MetricId::gld_coherent, total.in_order.total() - total.in_order.uncoalesced);
+    add(MetricId::gld_coherent, less(total.in_order.total(), total.in_order.uncoalesced));
     add(MetricId::gld_incoherent, total.in_order.uncoalesced);
     add(MetricId::gld_bytes_ideal, total.half_warps.ideal);
     add(MetricId::gld_transactions_ideal, total.in_order.ideal);
@@ -150,6 +163,12 @@ void add_metrics(Metrics& metrics, const Total (&by_kind)[kAccessKinds], bool al
 std::uint64_t GlobalTransactions::sectors() const {
   std::uint64_t sum = 0;
   rows_.each([&](std::size_t, const Row& row) { sum += row.under[CountedRules::kSectors].total(); });
+  return sum;
+}
+
+std::uint64_t GlobalTransactions::requests() const {
+  std::uint64_t sum = 0;
+  rows_.each([&](std::size_t, const Row& row) { sum += row.requests; });
   return sum;
 }
 

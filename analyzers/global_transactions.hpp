@@ -24,6 +24,7 @@ struct GlobalCost {
   std::uint64_t lines = 0;  ///< distinct 128-byte lines
   std::uint64_t passes = 0; ///< over the banks of the first-level cache, if these are the banks of shared memory
   void add(const GlobalCost& other, std::uint64_t times);
+  void scale(const Scale& by) { by.apply(bytes, asked, blocks, lines, passes); }
 };
 
 class GlobalTransactions final : public Analyzer {
@@ -38,6 +39,7 @@ public:
 
   std::unique_ptr<exec::Shard> make_shard() override;
   void absorb(exec::Shard& shard) override;
+  void scale(const Scales& scales) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
   using Counts = std::vector<TransactionCount>; ///< by exec::AccessKind
@@ -48,6 +50,7 @@ public:
 
   /// The sum over the requests of the launch of the distinct sectors that each touches.
   [[nodiscard]] std::uint64_t sectors() const;
+  [[nodiscard]] std::uint64_t requests() const;
 
   /// Of one instruction.
   struct Row {

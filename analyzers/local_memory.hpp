@@ -20,12 +20,17 @@ struct LocalCount {
   std::uint64_t ideal = 0; ///< the fewest sectors that hold the requested bytes
   std::uint64_t bytes = 0; ///< that the lanes request
   void add(const LocalCount& other);
+  void scale(const Scale& by) { by.apply(requests, sectors, ideal, bytes); }
 };
 struct LocalRow {
   LocalCount loads, stores;
   void add(const LocalRow& other) {
     loads.add(other.loads);
     stores.add(other.stores);
+  }
+  void scale(const Scale& by) {
+    loads.scale(by);
+    stores.scale(by);
   }
   [[nodiscard]] bool any() const { return loads.requests + stores.requests != 0; }
 };
@@ -49,6 +54,11 @@ public:
   static constexpr AnalyzerInfo kInfo = {"local_memory", "Local memory",
                                          "loads and stores of per-thread memory, interleaved by lane"};
   explicit LocalMemory(std::size_t instructions) : RowAnalyzer(kInfo, instructions) {}
+  [[nodiscard]] std::uint64_t requests() const {
+    std::uint64_t sum = 0;
+    for (const LocalRow& row : rows_) sum += row.loads.requests + row.stores.requests;
+    return sum;
+  }
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 };
 

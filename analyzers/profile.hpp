@@ -8,8 +8,10 @@
 #include "analyzers/metrics.hpp"
 #include "analyzers/recorded_accesses.hpp"
 #include "analyzers/rule_counts.hpp"
+#include "analyzers/sampling.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +77,7 @@ struct Profile {
   RuleCounts counts;                        ///< under the rules of the device
   BlockTable blocks;                        ///< empty unless requested: see block_counts.hpp
   std::vector<InstructionRow> instructions; ///< ascending; only those with a metric
+  std::optional<SampleReport> sample;       ///< none: all blocks were watched
 
   [[nodiscard]] std::uint64_t integer(const MetricKey& key) const { return metrics.integer(key); }
   [[nodiscard]] std::uint64_t integer(std::string_view name) const { return metrics.integer(name); }

@@ -58,6 +58,7 @@ public:
   class Shard;
   [[nodiscard]] std::unique_ptr<Shard> make_shard() const;
   void absorb(Shard& shard);
+  [[nodiscard]] bool records(std::uint64_t cta) const { return cta == 0 || cta == last_cta_; }
   /// Adds the accesses to the rows, each with its cost and role, ordered by space, block, warp and visit.
   void report(const CountedRules& counted, const DeviceRules& device, std::vector<InstructionRow>& rows) const;
 

@@ -6,6 +6,7 @@
 
 #include "analyzers/banks.hpp"
 #include "analyzers/coalescing.hpp"
+#include "analyzers/sampling.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -28,6 +29,10 @@ struct TransactionSums : Counted<std::uint64_t> {
     skipped += one.skipped * times;
   }
   void merge(const TransactionSums& other);
+  void scale(const Scale& by) {
+    for (std::uint64_t& n : count) by.apply(n);
+    by.apply(uncoalesced, repeats, skipped, ideal);
+  }
 };
 
 /// Accesses of global memory of one kind.
@@ -50,6 +55,7 @@ struct PassSums {
     besides += other.besides * times;
     besides_worst += other.besides_worst * times;
   }
+  void scale(const Scale& by) { by.apply(passes, worst, fewest, besides, besides_worst); }
   [[nodiscard]] std::uint64_t conflicts() const { return passes - fewest; }
   [[nodiscard]] std::uint64_t worst_conflicts() const { return worst - fewest; }
   /// Includes the passes of constants and parameters.

@@ -113,6 +113,19 @@ void SharedBanks::absorb(exec::Shard& shard) {
   for (std::size_t i = 0; i < kDegrees; ++i) degrees_[i] += own.degrees()[i];
 }
 
+void SharedBanks::scale(const Scales& scales) {
+  std::uint64_t before = 0, after = 0;
+  rows_.each([&](std::size_t i, Row& row) {
+    const Scale by = scales.of(i / kOperations);
+    before += row.requests;
+    by.apply(row.requests);
+    after += row.requests;
+    for (PassSums& sums : row.under) sums.scale(by);
+    row.site.scale(by);
+  });
+  for (std::uint64_t& accesses : degrees_) Scale{after, before}.apply(accesses);
+}
+
 namespace {
 
 void add_operation(Metrics& metrics, std::size_t which, std::uint64_t requests, const PassSums& cost) {

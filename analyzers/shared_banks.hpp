@@ -39,6 +39,7 @@ public:
 
   std::unique_ptr<exec::Shard> make_shard() override;
   void absorb(exec::Shard& shard) override;
+  void scale(const Scales& scales) override;
   void report(Metrics& launch, std::vector<InstructionRow>& rows) const override;
 
   using Counts = std::vector<PassCount>; ///< by exec::AccessKind

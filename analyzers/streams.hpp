@@ -60,6 +60,13 @@ public:
   class Shard;
   [[nodiscard]] std::unique_ptr<Shard> make_shard() const;
   void absorb(Shard& shard);
+  /// Whether the accesses of a block are recorded.
+  [[nodiscard]] bool records(std::uint64_t cta) const { return kept_.holds(cta); }
+  /// Of a sampled launch: how many accesses all blocks have.
+  void set_all(std::uint64_t global, std::uint64_t local) {
+    recorded_.all = global;
+    if (board_.l1 || board_.l2) local_.all = local;
+  }
 
   /// How many are recorded.
   [[nodiscard]] std::uint64_t waves() const { return kept_.waves(); }

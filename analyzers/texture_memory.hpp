@@ -16,6 +16,7 @@ struct TextureRow {
     requests += other.requests;
     sectors += other.sectors;
   }
+  void scale(const Scale& by) { by.apply(requests, sectors); }
 };
 
 class TextureShard final : public RowShard<TextureRow> {

@@ -75,6 +75,7 @@ po::options_description exec_options() {
   add("max-steps", po::value<std::string>()->value_name("N"), "stop a launch after N warp instructions");
   add_limit_options(options);
   add_analysis_options(options);
+  add_sample_option(options);
   add_report_options(options);
   add_trace_options(options);
   add_tool_options(options);
@@ -175,6 +176,7 @@ void pass_analysis_options(const po::variables_map& values) {
   if (!rules.empty()) set(environment::kRules, rules);
   if (values.count("analyzers") != 0) set(environment::kAnalyzers, values["analyzers"].as<std::string>());
   if (values.count("l1") != 0) set(environment::kFirstLevel, values["l1"].as<std::string>());
+  if (values.count("sample") != 0) set(environment::kSample, values["sample"].as<std::string>());
   if (counts.per_block) set(environment::kPerBlock, "1");
   if (counts.registers) set(environment::kRegisters, std::to_string(*counts.registers));
 }

@@ -31,6 +31,15 @@ api::FirstLevel first_level(const po::variables_map& values) {
   return *level;
 }
 
+exec::BlockSampling sampling(const po::variables_map& values) {
+  if (values.count("sample") == 0) return {};
+  const auto result = api::parse_sampling(values["sample"].as<std::string>());
+  if (!result) throw UsageError{"--" + result.error().list().front().message, ""};
+  if (result->how != exec::BlockSampling::How::exact && values.count("per-block") != 0)
+    throw UsageError{"--sample cannot be combined with --per-block, which counts each block", ""};
+  return *result;
+}
+
 } // namespace
 
 void set_compile_mode(const std::string& word) {
@@ -49,6 +58,13 @@ void add_analysis_options(po::options_description& options) {
   add("per-block", "also report the memory and branch counters of each block; takes several times as long");
   add("registers", po::value<std::uint32_t>()->value_name("N"),
       "registers per thread, for the occupancy; the default is .maxnreg or an estimate");
+}
+
+void add_sample_option(po::options_description& options) {
+  options.add_options()("sample", po::value<std::string>()->value_name("exact|auto|FRACTION"),
+                        "the blocks whose accesses are counted: all, as many as the error demands, or this fraction; "
+                        "the others also run, "
+                        "and their counts are extrapolated; the default is exact");
 }
 
 void add_strict_async_option(po::options_description& options) {
@@ -89,7 +105,7 @@ void add_emulation_options(po::options_description& options) {
 Expected<api::LaunchOptions> launch_options(const po::variables_map& values) {
   api::LaunchOptions options;
   options.analyze = values.count("no-analyze") == 0;
-  for (const char* of_analysis : {"rule", "per-block", "analyzers"})
+  for (const char* of_analysis : {"rule", "per-block", "analyzers", "sample"})
     if (!options.analyze && values.count(of_analysis) != 0)
       throw UsageError{fmt::format("--{} cannot be combined with --no-analyze", of_analysis), ""};
   Expected<rules::RuleSet> rules =
@@ -100,6 +116,7 @@ Expected<api::LaunchOptions> launch_options(const po::variables_map& values) {
   options.keep_accesses = values.count("html") != 0; // its pictures show them
   options.first_level = first_level(values);
   options.per_block = values.count("per-block") != 0;
+  options.sampling = sampling(values);
   if (values.count("registers") != 0) options.registers = values["registers"].as<std::uint32_t>();
   if (values.count("threads") != 0) options.workers = values["threads"].as<unsigned>();
   if (options.workers > 1024) throw UsageError{"--threads: expected 0 to 1024", ""};

@@ -11,6 +11,7 @@ namespace warplens::tools {
 
 /// --rule, --analyzers, --l1, --per-block, --registers: what to count in addition to the standard report.
 void add_analysis_options(boost::program_options::options_description& options);
+void add_sample_option(boost::program_options::options_description& options);
 void add_strict_async_option(boost::program_options::options_description& options);
 void add_compile_option(boost::program_options::options_description& options);
 void add_max_steps_option(boost::program_options::options_description& options);

@@ -5,6 +5,7 @@
 #include "tools/library_folder.hpp"
 #include "tools/output.hpp"
 #include "tools/ranks/connection.hpp"
+#include "tools/ranks/local.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +27,8 @@ namespace {
 using namespace std::chrono_literals;
 
 Connection* connection = nullptr;
-int usual_stderr = -1; ///< of other ranks than 0
+LocalConnection* local = nullptr; ///< the same, if all ranks are on this machine
+int usual_stderr = -1;            ///< of other ranks than 0
 
 /// The first of these variables that is there: OpenMPI's, or that of MPICH, Intel MPI and Slurm.
 std::optional<unsigned> number_in_environment(std::initializer_list<const char*> names) {
@@ -54,6 +56,16 @@ void tell_kept() {
   [[maybe_unused]] const ssize_t written = ::write(usual_stderr, text.data(), text.size());
 }
 
+/// What only the ranks of one job have in common, if all of them are on this machine. Only OpenMPI tells both.
+std::optional<std::string> local_job(const RankPlace& place) {
+  const char* const job = std::getenv("PMIX_NAMESPACE");
+  const char* const server = std::getenv("PMIX_SERVER_URI2");
+  const char* const path = std::getenv("WARPLENS_RANKS_BY");
+  if (job == nullptr || server == nullptr || place.here != place.count) return std::nullopt;
+  if (path != nullptr && std::string_view(path) == "mpi") return std::nullopt;
+  return fmt::format("warplens {} {} {}", geteuid(), job, server);
+}
+
 } // namespace
 
 RankPlace rank_place() {
@@ -69,6 +81,12 @@ exec::Ranks* join_ranks() {
   const unsigned ranks = ranks_in_environment();
   if (ranks != 0) api::without_terminal();
   if (ranks < 2) return nullptr;
+  const RankPlace place = rank_place();
+  if (const std::optional<std::string> job = local_job(place)) {
+    connection = local = new LocalConnection(place.rank, place.count, *job);
+    if (!connection->is_first()) be_silent();
+    return connection;
+  }
   for (const std::filesystem::path& folder : library_folders()) {
     const std::filesystem::path file = folder / "libwarplens_mpi.so";
     if (!std::filesystem::exists(file)) continue;
@@ -81,6 +99,16 @@ exec::Ranks* join_ranks() {
   }
   throw UsageError{"an MPI launcher has started several processes, but this Warplens has no MPI",
                    "install MPI and build with -DWARPLENS_MPI=ON, or start one process"};
+}
+
+void share_process() {
+  if (local != nullptr) local->fork_ranks(be_silent);
+}
+
+void end_rank() {
+  if (local == nullptr || !local->is_forked()) return;
+  const int status = leave_ranks(0);
+  _exit(status);
 }
 
 // Where all ranks fail alike, such as for a wrong option, rank 0 tells it.

@@ -82,6 +82,7 @@ po::options_description run_options() {
   add("allow-paths", "let 'save' write anywhere: absolute paths, '..', links");
   add_device_option(options, "the GPU to emulate", "C1060 for targets before sm_20, else the H200");
   add_analysis_options(options);
+  add_sample_option(options);
   add("print", po::value<Strings>()->value_name("BUFFER[:COUNT]"),
       "show the first COUNT elements of a buffer after the last launch; the default is 16");
   add_report_options(options);
@@ -321,6 +322,8 @@ int run(const Strings& arguments) {
     tell_alone("the launches", values.count("tool") != 0 ? "--tool follows all blocks" : "--trace records all blocks");
     ranks = nullptr;
   }
+  // The watchdog of a limit is a thread, which a forked process would not have.
+  if (ranks != nullptr && values.count("time-limit") == 0 && values.count("max-memory") == 0) share_process();
   api::PlanOptions options;
   options.launch = value_or_throw(launch_options(values));
   const model::ComputeCapability capability = capability_for(plan);
@@ -345,7 +348,9 @@ int run(const Strings& arguments) {
       progress.now(fmt::format("launch {} of {}: {}", i + 1, plan.launches.size(), api::source_name(next.kernel)), i,
                    plan.launches.size());
     };
-    return value_or_throw(api::run_plan(plan, options));
+    api::PlanReport ran = value_or_throw(api::run_plan(plan, options));
+    end_rank();
+    return ran;
   }();
   if (ranks != nullptr && !ranks->is_first()) return kFine;
   for (const api::LaunchReport& r : report.launches)

@@ -9,6 +9,7 @@
 #include "api/launch/control_flow.hpp"
 #include "api/launch/device_launches.hpp"
 #include "api/launch/launch_findings.hpp"
+#include "api/launch/sample_text.hpp"
 #include "api/launch/statistics.hpp"
 #include "api/launch/two_watchers.hpp"
 #include "api/launch/validate.hpp"
@@ -267,6 +268,7 @@ struct TargetLaunch {
       report.statistics.written_sectors = static_cast<double>(result.footprint->written);
     }
     report.longest = result.longest;
+    if (!result.watched_because.empty()) report.partial.push_back("not sampled: " + result.watched_because);
     if (!result.trap) return;
     report.trap = exec::describe(*result.trap, launch);
     report.trap_kind = result.trap->kind;
@@ -280,6 +282,7 @@ struct TargetLaunch {
     if (report.trap || analysis == nullptr) return;
     report.analyzed = true;
     report.profile = analysis->profile(rules_of(report.device));
+    if (report.profile.sample) report.partial.push_back(text_of(*report.profile.sample));
     conclusions->complete();
   }
 };
@@ -322,8 +325,8 @@ using Analyses = std::vector<std::unique_ptr<analyzers::Analysis>>;
 /// The watchers of the launch: one for all targets with equal boards, because analyzers use nothing else of a device.
 Analyses analyses_of(const LaunchRequest& request, std::span<TargetLaunch* const> all, const exec::Program& program,
                      const exec::LaunchShape& shape) {
+  if (!request.options.analyze) return {};
   Analyses result;
-  if (!request.options.analyze) return result;
   std::vector<analyzers::DeviceRules> devices;
   for (const TargetLaunch* one : all) devices.push_back(rules_of(one->report.device));
   std::vector<analyzers::Board> boards; // of `result`
@@ -370,6 +373,8 @@ exec::Launch launch_of(const LaunchRequest& request, std::shared_ptr<const exec:
   launch.max_steps = request.options.max_steps;
   launch.steps_before = request.steps_before;
   launch.workers = request.options.workers;
+  launch.footprint = request.options.footprint;
+  launch.sampling = request.options.sampling;
   const bool by_host = request.launched_by.empty();
   if (by_host) launch.progress = request.options.progress;
   if (by_host) launch.ranks = request.options.ranks;
@@ -421,7 +426,6 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
     return result;
   };
   if (valid.empty()) return reports();
-
   std::shared_ptr<Buffer> workspace;
   if (request.cooperative) {
     auto made = Buffer::allocate(module.context(), exec::kGridWorkspace, "grid workspace");
@@ -449,11 +453,8 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   std::deque<TwoWatchers> pairs;
   for (const auto& analysis : analyses) launch.watcher = pairs.emplace_back(analysis.get(), launch.watcher).needed();
 
-  if (launch.progress != nullptr) {
-    launch.progress->done = 0;
-    launch.progress->all = launch.shape.clusters();
-  }
-  launch.footprint = request.options.footprint;
+  if (launch.progress != nullptr) launch.progress->done = 0;
+  if (launch.progress != nullptr) launch.progress->all = launch.shape.clusters();
   const auto start = std::chrono::steady_clock::now();
   Expected<exec::LaunchResult> result =
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());

@@ -51,6 +51,9 @@ enum class FirstLevel : std::uint8_t { device, off, on, enlarged };
 /// "off", "on" or "enlarged". Errors: another word.
 Expected<FirstLevel> parse_first_level(std::string_view word);
 
+/// "exact", "auto" or a fraction such as "0.01". Errors: another word, a number that is not in (0, 1].
+Expected<exec::BlockSampling> parse_sampling(std::string_view word);
+
 struct LaunchRequest;
 struct LaunchReport;
 
@@ -81,7 +84,8 @@ struct LaunchOptions {
   std::vector<std::string> analyzers; ///< by name, in addition to those that always run: `warplens list analyzers`
   /// Count the distinct sectors that the launch loads and writes, for the lower bounds. Takes up to 25 % longer.
   bool footprint = false;
-  bool per_block = false; ///< also count per block; takes several times as long
+  exec::BlockSampling sampling; ///< the blocks whose accesses are counted; the others are extrapolated
+  bool per_block = false;       ///< also count per block; takes several times as long
   /// Keep a few recorded accesses of each instruction in LaunchReport::profile, for JSON and HTML reports.
   bool keep_accesses = false;
   FirstLevel first_level = FirstLevel::device;

@@ -212,6 +212,19 @@ Json blocks_of(const analyzers::BlockTable& table, const Extent& grid) {
   return list;
 }
 
+Json sample_of(const analyzers::SampleReport& sample) {
+  Json errors = Json::object();
+  for (const analyzers::MetricError& error : sample.errors) errors[std::string(error.key.name())] = error.relative;
+  return {{"blocks", sample.blocks},
+          {"watched_blocks", sample.watched},
+          {"classes", sample.classes},
+          {"watched_classes", sample.seen_classes},
+          {"blocks_of_other_classes", sample.unseen_blocks},
+          {"missing_accesses", sample.uncovered},
+          {"main_standard_error", sample.largest},
+          {"standard_errors", std::move(errors)}};
+}
+
 Json launch_of(const LaunchReport& report) {
   Json instructions = Json::array(), predictions = Json::array(), findings = Json::array();
   for (const auto& row : report.profile.instructions) instructions.push_back(instruction_of(row, report));
@@ -219,21 +232,23 @@ Json launch_of(const LaunchReport& report) {
   if (report.trap) findings.push_back(finding_of(*report.trap));
   for (const auto& f : report.findings) findings.push_back(finding_of(f));
   const model::Prediction* const changes = model::trusted_for_changes(report.predictions);
-  return {{"kernel", report.kernel},
-          {"grid", report.grid},
-          {"block", report.block},
-          {"printed", report.printed},
-          {"cluster", report.cluster},
-          {"launched_by", report.launched_by.empty() ? Json() : Json(report.launched_by)},
-          {"metrics", metrics_of(report.profile.metrics.list())},
-          {"device_costs", device_costs_of(report)},
-          {"instructions", std::move(instructions)},
-          {"blocks", blocks_of(report.profile.blocks, report.grid)},
-          {"occupancy", occupancy_of(report)},
-          {"statistics", statistics_of(report.statistics)},
-          {"predictions", std::move(predictions)},
-          {"speedup_model", changes == nullptr ? Json() : Json(changes->model)},
-          {"findings", std::move(findings)}};
+  Json object = {{"kernel", report.kernel},
+                 {"grid", report.grid},
+                 {"block", report.block},
+                 {"printed", report.printed},
+                 {"cluster", report.cluster},
+                 {"launched_by", report.launched_by.empty() ? Json() : Json(report.launched_by)},
+                 {"metrics", metrics_of(report.profile.metrics.list())},
+                 {"device_costs", device_costs_of(report)},
+                 {"instructions", std::move(instructions)},
+                 {"blocks", blocks_of(report.profile.blocks, report.grid)},
+                 {"occupancy", occupancy_of(report)},
+                 {"statistics", statistics_of(report.statistics)},
+                 {"predictions", std::move(predictions)},
+                 {"speedup_model", changes == nullptr ? Json() : Json(changes->model)},
+                 {"findings", std::move(findings)}};
+  if (report.profile.sample) object["sampling"] = sample_of(*report.profile.sample);
+  return object;
 }
 
 Json launch_of(const PredictedLaunch& predicted) {

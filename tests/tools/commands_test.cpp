@@ -140,7 +140,8 @@ TEST(Commands, JsonHasTheKeysOfTheSchema) {
   EXPECT_EQ(keys(schema["properties"]["device"]["properties"]), keys(report["device"]));
   EXPECT_EQ(keys(schema["$defs"]["kernel"]["properties"]), keys(report["summary"].at(0)));
   std::set<std::string> of_launch = keys(schema["$defs"]["launch"]["properties"]);
-  EXPECT_EQ(of_launch.erase("same_as"), 1u); // only with --json-fold
+  EXPECT_EQ(of_launch.erase("same_as"), 1u);  // only with --json-fold
+  EXPECT_EQ(of_launch.erase("sampling"), 1u); // only with --sample
   EXPECT_EQ(of_launch, keys(launch));
   EXPECT_EQ(keys(schema["$defs"]["occupancy"]["properties"]), keys(launch["occupancy"]));
   EXPECT_EQ(keys(schema["$defs"]["prediction"]["properties"]), keys(launch["predictions"].at(0)));

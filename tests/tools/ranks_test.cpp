@@ -71,6 +71,23 @@ TEST_F(Ranks, GiveTheReportOfOneProcess) {
   compare(4, {"run", kSamples + "transpose", "--analyzers", "all", "--per-block", "--details", "all"});
 }
 
+TEST_F(Ranks, MaySpeakMpi) {
+  setenv("WARPLENS_RANKS_BY", "mpi", 1);
+  compare(3, {"run", kSamples + "vector_add"});
+  compare(2, {"run", kSamples + "transpose"});
+  unsetenv("WARPLENS_RANKS_BY");
+}
+
+// A watchdog is a thread, so that rank 0 cannot fork the others.
+TEST_F(Ranks, HaveLimitsOfTheirOwn) {
+  compare(3, {"run", kSamples + "vector_add", "--time-limit", "100", "--max-memory", "4G"});
+}
+
+TEST_F(Ranks, RunASampleOnOne) {
+  compare(3, {"run", kSamples + "transpose_16", "--sample", "0.01"},
+          "the accesses of a sample of its blocks are counted");
+}
+
 TEST_F(Ranks, ShareASweep) {
   const Folder folder;
   const std::string rows = (folder.path() / "rows").string();
@@ -193,6 +210,27 @@ TEST_F(Ranks, EndWhenOneDies) {
   EXPECT_NE(o.status, 0);
   EXPECT_EQ(o.out, "");
   EXPECT_NE(o.err.find("signal 9"), std::string::npos) << o.err;
+}
+
+// Rank 0 has forked it; the launcher does not know it.
+TEST_F(Ranks, SayWhichForkedRankDied) {
+  const Folder folder;
+  const std::string script =
+      folder.write("one.sh", "#!/bin/sh\n"
+                             "[ \"$OMPI_COMM_WORLD_RANK\" = 0 ] || exec '" WARPLENS_PROGRAM "' \"$@\"\n"
+                             "'" WARPLENS_PROGRAM "' \"$@\" &\n"
+                             "for second in 1 2 3 4 5 6 7 8 9; do\n"
+                             "  sleep 1; child=$(cat /proc/$!/task/$!/children)\n"
+                             "  [ -n \"$child\" ] && kill -9 $child && break\ndone\nwait $!\n");
+  const std::string file =
+      folder.write("k.ptx", ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+                            ".reg .b32 %r<9>; .reg .pred %p1;\nmov.u32 %r1, 0;\n"
+                            "L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 2000000000; @%p1 bra L;\nret;\n}\n");
+  const Output o = run_command({WARPLENS_MPIEXEC, "-n", "2", "/bin/sh", script, "run", file, "--kernel", "k", "--grid",
+                                "64", "--block", "32", "--max-steps", "30000000000"});
+  EXPECT_NE(o.status, 0);
+  EXPECT_EQ(o.out, "");
+  EXPECT_NE(o.err.find("rank 1 of 2 has ended: signal 9"), std::string::npos) << o.err;
 }
 
 } // namespace ranks_test

@@ -152,7 +152,7 @@ void Cta::start(std::uint64_t n) {
   std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
   std::fill(visits_.begin(), visits_.end(), 0);
   const std::uint32_t threads = shape.threads();
-  const bool told_each = worker.shard && worker.shard->begin_cta(number);
+  const bool told_each = worker.shard && worker.watch && worker.shard->begin_cta(number);
   for (const auto& checker : worker.checkers) checker->begin_cta(number);
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
     Warp& w = warp(i);
@@ -391,6 +391,7 @@ Cta::Progress Cta::run(std::int64_t budget) {
     if (worker.launch.tools.synccheck) check_arrivals();
     if (worker.shard) {
       count_longest();
+      if (worker.classes) worker.classes->add(digest(std::as_bytes(std::span(visits_))), worker.watch.has_value());
       worker.shard->end_cta(number);
     }
     for (const auto& checker : worker.checkers) checker->end_cta(number);

@@ -180,13 +180,13 @@ void AccessWatch::flush() {
   empty(tables_->used_irregular);
 }
 
-Worker::Worker(const Launch& l, std::unique_ptr<Shard> s)
+Worker::Worker(const Launch& l, std::unique_ptr<Shard> s, bool light)
     : launch(l), shard(std::move(s)), longest(l.program->blocks.size()) {
   const Program& program = *launch.program;
   regions.resize(program.sites.size());
   for (LaunchChecker* const checker : launch.checkers) checkers.push_back(checker->make(launch));
   if (shard && launch.footprint) touched.emplace(program.sites.size());
-  if (shard || !checkers.empty()) watch.emplace(shard.get(), touched ? &*touched : nullptr, checkers);
+  if ((shard && !light) || !checkers.empty()) watch.emplace(shard.get(), touched ? &*touched : nullptr, checkers);
   for (const CountedBlock& block : program.blocks) blocks.push_back({0, 0, block.count});
   guarded.resize(program.guarded.size());
   branches.resize(program.branches.size());
@@ -255,7 +255,7 @@ void Worker::count_branch(const Warp& warp, std::uint32_t index, Mask active, Ma
 
 void Worker::flush() {
   if (!shard) return;
-  watch->flush();
+  if (watch) watch->flush();
   for (Branch& b : branches) {
     change_branch(b, 0, 0);
     b.count = 0;

@@ -2,6 +2,7 @@
 // The state of a worker thread that runs CTAs: bounds caches, counters, events for watchers, its trap.
 #pragma once
 
+#include "emulator/exec/block/block_classes.hpp"
 #include "emulator/exec/block/longest_warps.hpp"
 #include "emulator/exec/block/touched.hpp"
 #include "emulator/exec/memory/memory.hpp"
@@ -125,7 +126,8 @@ struct BlockCounter {
 };
 
 struct Worker {
-  explicit Worker(const Launch& launch, std::unique_ptr<Shard> shard);
+  /// `light`: the shard gets all events but accesses.
+  explicit Worker(const Launch& launch, std::unique_ptr<Shard> shard, bool light = false);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -143,6 +145,7 @@ struct Worker {
   std::optional<TouchedSectors> touched;
   std::vector<std::unique_ptr<Checker>> checkers; ///< by launch.checkers
   std::optional<AccessWatch> watch;
+  std::optional<BlockClasses> classes; ///< of a sampled launch
   std::vector<BlockCounter> blocks;
   std::vector<std::uint64_t> guarded; ///< lanes whose guard was true, by guard counter
   std::vector<Branch> branches;

@@ -24,7 +24,8 @@ constexpr unsigned kLooks = 3;
 
 } // namespace
 
-BlockScheduler::BlockScheduler(Worker& worker, LaunchProgress& progress) : worker_(worker), progress_(progress) {
+BlockScheduler::BlockScheduler(Worker& worker, LaunchProgress& progress, WorkerOf worker_of)
+    : worker_(worker), worker_of_(std::move(worker_of)), progress_(progress) {
   worker.cancel_next = [this] { return cancel_next(); };
   if (!worker.launch.program->cancels_blocks) return;
   at_once_ = std::clamp<std::size_t>(worker.launch.machine.sms / worker.launch.shape.cluster_ctas(), 1, kMaxResident);
@@ -47,7 +48,7 @@ void BlockScheduler::run() {
 }
 
 void BlockScheduler::start_some() {
-  const bool crowded = worker_.steps - moved_at_ >= static_cast<std::uint64_t>(kSlice);
+  const bool crowded = steps_ - moved_at_ >= static_cast<std::uint64_t>(kSlice);
   if (worker_.launch.cooperative) {
     while (start_next()) {
     }
@@ -79,6 +80,7 @@ bool BlockScheduler::start_next() {
   const LaunchShape& shape = worker_.launch.shape;
   const std::uint64_t seed = worker_.launch.schedule_seed;
   std::uint64_t place = 0, number = 0, first_cta = 0;
+  Worker* worker = &worker_;
   do {
     const std::optional<std::uint64_t> next = take_next();
     if (!next) return false;
@@ -86,8 +88,9 @@ bool BlockScheduler::start_next() {
     number = number_at(place);
     first_cta = RunningCluster::first_cta(shape, number);
     if (seed == 0 && first_cta > progress_.lowest_trap) return false;
-  } while (first_cta > progress_.lowest_trap); // in other orders, lower ones may follow
-  std::unique_ptr<RunningCluster> ctas = slot();
+    if (worker_of_) worker = worker_of_(number);
+  } while (worker == nullptr || first_cta > progress_.lowest_trap); // in other orders, lower ones may follow
+  std::unique_ptr<RunningCluster> ctas = slot(*worker);
   if (!ctas && !running_.empty() && !worker_.launch.cooperative) { // retry when a running CTA has finished
     pending_ = place;
     return false;
@@ -103,19 +106,19 @@ bool BlockScheduler::start_next() {
   ctas->start(number);
   running_.push_back({std::move(ctas)});
   moved_ = true;
-  moved_at_ = worker_.steps;
+  moved_at_ = steps_;
   return true;
 }
 
 // A slot for one more cluster; null if the machine is out of memory.
-std::unique_ptr<RunningCluster> BlockScheduler::slot() {
-  if (!idle_.empty()) {
+std::unique_ptr<RunningCluster> BlockScheduler::slot(Worker& worker) {
+  if (!idle_.empty() && &idle_.back()->worker() == &worker) {
     std::unique_ptr<RunningCluster> ctas = std::move(idle_.back());
     idle_.pop_back();
     return ctas;
   }
   try {
-    return std::make_unique<RunningCluster>(worker_);
+    return std::make_unique<RunningCluster>(worker);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -127,11 +130,12 @@ void BlockScheduler::round() {
       ++i;
       continue;
     }
-    idle_.push_back(std::move(running_[i].ctas));
+    // Those of watched blocks are few, and the next one belongs to another worker.
+    if (&running_[i].ctas->worker() == &worker_) idle_.push_back(std::move(running_[i].ctas));
     if (BlocksDone* const told = worker_.launch.progress) told->done.fetch_add(1, std::memory_order_relaxed);
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
     moved_ = true;
-    moved_at_ = worker_.steps;
+    moved_at_ = steps_;
   }
 }
 
@@ -144,14 +148,16 @@ bool BlockScheduler::turn(RunningCluster& ctas, std::int64_t& last_steps) {
     stop_at_limit(ctas, too_late ? kOutOfTime : "");
     return true;
   }
-  const std::uint64_t before = worker_.steps;
+  const Worker& worker = ctas.worker();
+  const std::uint64_t before = worker.steps;
   const Cta::Progress p = ctas.run(running_.size() > 1 ? kShortSlice : kSlice);
-  const std::uint64_t used = worker_.steps - before;
+  const std::uint64_t used = worker.steps - before;
+  steps_ += used;
   progress_.steps.fetch_add(used, std::memory_order_relaxed);
   count_steps(worker_.launch, used);
   if (progress_.lowest_trap != LaunchProgress::kNoTrap) last_steps -= static_cast<std::int64_t>(used);
   // With tools, the other blocks go on, so that the findings do not depend on how far they have come.
-  if (p == Cta::Progress::trapped && !worker_.launch.tools.any()) progress_.trapped(worker_.trap->cta);
+  if (p == Cta::Progress::trapped && !worker_.launch.tools.any()) progress_.trapped(worker.trap->cta);
   return p != Cta::Progress::paused;
 }
 
@@ -162,7 +168,7 @@ void BlockScheduler::stop_at_limit(RunningCluster& ctas, std::string_view why) {
   trap.kind = Trap::Kind::step_limit;
   trap.detail = why;
   ctas.where(trap);
-  worker_.trap = std::move(trap);
+  ctas.worker().trap = std::move(trap);
 }
 
 // With Launch::host_pointers, other code may write the memory that a kernel waits for.

@@ -37,9 +37,13 @@ struct LaunchProgress {
   }
 };
 
+/// Which worker of a thread runs a cluster: blocks that are watched have others. Null: the cluster does not run now.
+using WorkerOf = std::function<Worker*(std::uint64_t cluster)>;
+
 class BlockScheduler {
 public:
-  BlockScheduler(Worker& worker, LaunchProgress& progress);
+  /// `worker_of`: empty if the worker runs all clusters.
+  BlockScheduler(Worker& worker, LaunchProgress& progress, WorkerOf worker_of = {});
   BlockScheduler(const BlockScheduler&) = delete; // the worker refers to it
   BlockScheduler& operator=(const BlockScheduler&) = delete;
   /// Returns when no CTA is left that this worker could run.
@@ -58,7 +62,7 @@ private:
   bool start_next();
   std::optional<std::uint64_t> take_next();
   std::optional<std::uint64_t> cancel_next();
-  std::unique_ptr<RunningCluster> slot();
+  std::unique_ptr<RunningCluster> slot(Worker& worker);
   void round();
   bool turn(RunningCluster& ctas, std::int64_t& last_steps);
   void stop_at_limit(RunningCluster& ctas, std::string_view why);
@@ -71,12 +75,14 @@ private:
   [[nodiscard]] std::uint64_t memory_digest() const;
 
   Worker& worker_;
+  const WorkerOf worker_of_;
   LaunchProgress& progress_;
   std::vector<Running> running_;
   std::size_t at_once_ = 0; ///< at least so many clusters run in turns
   std::vector<std::unique_ptr<RunningCluster>> idle_;
   std::optional<std::uint64_t> pending_; ///< a cluster for which there was no memory yet
-  std::uint64_t moved_at_ = 0;           ///< Worker::steps when a CTA last started or finished
+  std::uint64_t steps_ = 0;              ///< of all CTAs
+  std::uint64_t moved_at_ = 0;           ///< steps_ when a CTA last started or finished
 
   bool moved_ = false;                    ///< whether a CTA started or finished since the last look
   bool hopeless_ = false;                 ///< the state last reported to LaunchProgress

@@ -2,6 +2,7 @@
 #include "emulator/exec/compile/tier.hpp"
 #include "emulator/exec/grid/block_scheduler.hpp"
 #include "emulator/exec/grid/over_ranks.hpp"
+#include "emulator/exec/grid/sampled.hpp"
 #include "emulator/exec/grid/workers.hpp"
 
 #include <algorithm>
@@ -9,26 +10,6 @@
 namespace warplens::exec {
 
 namespace {
-
-std::vector<InstructionCount> instruction_counts(const Program& program,
-                                                 const std::vector<std::unique_ptr<Worker>>& workers) {
-  std::vector<InstructionCount> counts(program.function->instructions.size());
-  for (const auto& worker : workers) {
-    for (std::size_t b = 0; b < program.blocks.size(); ++b) {
-      const CountedBlock& block = program.blocks[b];
-      for (std::uint32_t i = block.first; i < block.first + block.count; ++i) {
-        counts[i].warps += worker->blocks[b].warps;
-        counts[i].lanes += worker->blocks[b].lanes;
-      }
-    }
-    for (std::size_t g = 0; g < program.guarded.size(); ++g) counts[program.guarded[g]].lanes_on += worker->guarded[g];
-    for (std::size_t b = 0; b < program.branches.size(); ++b)
-      counts[program.branches[b]].lanes_on += worker->taken_lanes[b];
-  }
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    if (program.function->instructions[i].guard == ir::kNone) counts[i].lanes_on = counts[i].lanes;
-  return counts;
-}
 
 // Independent of which worker ran which CTA.
 LongestWarps longest_warps(const Program& program, const std::vector<std::unique_ptr<Worker>>& workers) {
@@ -79,30 +60,56 @@ std::vector<ToolFindingGroup> merged_findings(const Launch& launch,
   return all.take();
 }
 
+} // namespace
+
+std::vector<InstructionCount> instruction_counts(const Program& program, const std::vector<const Worker*>& workers) {
+  std::vector<InstructionCount> counts(program.function->instructions.size());
+  for (const Worker* const worker : workers) {
+    for (std::size_t b = 0; b < program.blocks.size(); ++b) {
+      const CountedBlock& block = program.blocks[b];
+      for (std::uint32_t i = block.first; i < block.first + block.count; ++i) {
+        counts[i].warps += worker->blocks[b].warps;
+        counts[i].lanes += worker->blocks[b].lanes;
+      }
+    }
+    for (std::size_t g = 0; g < program.guarded.size(); ++g) counts[program.guarded[g]].lanes_on += worker->guarded[g];
+    for (std::size_t b = 0; b < program.branches.size(); ++b)
+      counts[program.branches[b]].lanes_on += worker->taken_lanes[b];
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (program.function->instructions[i].guard == ir::kNone) counts[i].lanes_on = counts[i].lanes;
+  return counts;
+}
+
 // Whether CTAs must run in the same order each time. If they run one after the other, they always get the same
 // addresses from malloc(), launch in the same order, and find the data of other CTAs in the same state: the number of
 // iterations in which they wait, and the numbers that they draw, are reproducible. Without a watcher, these may differ
 // from run to run; but CTAs that wait for each other would only compete for processors.
-bool needs_order(const Launch& launch) {
+bool runs_in_order(const Launch& launch) {
   const ir::BlockDependence dependence = launch.program->block_dependence;
   return launch.program->uses_heap || dependence == ir::BlockDependence::waiting || launch.tools.racecheck ||
          launch.tools.initcheck ||
          ((launch.watcher != nullptr || launch.tools.any()) && dependence == ir::BlockDependence::order);
 }
 
-} // namespace
-
 LaunchResult run(const Launch& launch) {
   if (launch.ranks != nullptr) return run_over_ranks(launch);
+  std::string because;
+  if (launch.watcher != nullptr && launch.sampling.how != BlockSampling::How::exact) {
+    because = why_all_watched(launch);
+    if (because.empty()) return run_sampled(launch);
+  }
   Workers workers = run_blocks(launch);
-  return merged(launch, workers);
+  LaunchResult result = merged(launch, workers);
+  result.watched_because = std::move(because);
+  return result;
 }
 
 Workers run_blocks(const Launch& launch) {
   const bool compiled = compile_before(launch);
   const std::uint64_t clusters = launch.share.size(launch.shape.clusters());
   const unsigned hardware = default_workers();
-  const bool ordered = needs_order(launch);
+  const bool ordered = runs_in_order(launch);
   const unsigned wanted = ordered ? 1 : launch.workers != 0 ? launch.workers : hardware;
   const auto count = static_cast<unsigned>(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(clusters, 1)));
   Workers workers;
@@ -127,15 +134,13 @@ Workers run_blocks(const Launch& launch) {
   return workers;
 }
 
-LaunchResult merged(const Launch& launch, Workers& workers) {
+LaunchResult totals(const Launch& launch, Workers& workers) {
   LaunchResult result;
-  std::vector<std::unique_ptr<Shard>> shards;
   std::map<std::uint64_t, std::string> printed;
   for (const auto& worker : workers) {
     result.steps += worker->steps;
     printed.merge(worker->printed);
     if (worker->trap && (!result.trap || worker->trap->cta < result.trap->cta)) result.trap = worker->trap;
-    shards.push_back(std::move(worker->shard));
   }
   if (workers.front()->touched) {
     for (std::size_t i = 1; i < workers.size(); ++i) workers.front()->touched->merge(*workers[i]->touched);
@@ -145,11 +150,21 @@ LaunchResult merged(const Launch& launch, Workers& workers) {
   result.findings = merged_findings(launch, workers);
   for (const auto& [cta, text] : printed)
     if (!result.trap || cta <= result.trap->cta) result.printed.append(text, 0, kMostPrinted - result.printed.size());
-  if (launch.watcher != nullptr) {
-    result.longest = longest_warps(*launch.program, workers);
-    launch.watcher->longest_warps(*result.longest);
-    launch.watcher->finish(std::move(shards), instruction_counts(*launch.program, workers));
+  if (launch.watcher != nullptr) result.longest = longest_warps(*launch.program, workers);
+  return result;
+}
+
+LaunchResult merged(const Launch& launch, Workers& workers) {
+  LaunchResult result = totals(launch, workers);
+  if (launch.watcher == nullptr) return result;
+  std::vector<std::unique_ptr<Shard>> shards;
+  std::vector<const Worker*> all;
+  for (const auto& worker : workers) {
+    shards.push_back(std::move(worker->shard));
+    all.push_back(worker.get());
   }
+  launch.watcher->longest_warps(*result.longest);
+  launch.watcher->finish(std::move(shards), instruction_counts(*launch.program, all));
   return result;
 }
 

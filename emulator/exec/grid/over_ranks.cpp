@@ -25,6 +25,8 @@ std::string why_alone(const Launch& launch) {
   if (!program.reductions_commute)
     return "its atomic operations on global memory have other results in another order of the blocks";
   if (launch.tools.any() || !launch.checkers.empty()) return "a tool follows all its blocks";
+  if (launch.watcher != nullptr && launch.sampling.how != BlockSampling::How::exact)
+    return "the accesses of a sample of its blocks are counted";
   if (launch.schedule_seed != 0 || launch.host_pointers) return "the order of its blocks is given";
   return {};
 }

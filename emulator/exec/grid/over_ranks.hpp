@@ -12,8 +12,13 @@ using Workers = std::vector<std::unique_ptr<Worker>>;
 
 /// Runs the blocks of Launch::share.
 Workers run_blocks(const Launch& launch);
-/// What they have found together, which also goes to the watcher.
+/// What they have found together, …
+LaunchResult totals(const Launch& launch, Workers& workers);
+/// … which also goes to the watcher.
 LaunchResult merged(const Launch& launch, Workers& workers);
+std::vector<InstructionCount> instruction_counts(const Program& program, const std::vector<const Worker*>& workers);
+/// Whether the blocks run one after the other, in the order of their numbers.
+bool runs_in_order(const Launch& launch);
 
 LaunchResult run_over_ranks(const Launch& launch);
 

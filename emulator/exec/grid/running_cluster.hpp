@@ -21,6 +21,7 @@ public:
   [[nodiscard]] std::uint64_t memory_digest() const;
   void report_deadlock();
 
+  [[nodiscard]] Worker& worker() const { return worker_; }
   /// The lowest CTA number of the cluster: that of rank 0.
   [[nodiscard]] std::uint64_t first_cta() const { return ctas_.front()->number; }
   static std::uint64_t first_cta(const LaunchShape& shape, std::uint64_t number);

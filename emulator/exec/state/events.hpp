@@ -204,6 +204,37 @@ public:
   virtual void fields(Archive& archive) { archive.fail(); }
 };
 
+/// Blocks of a sampled launch: their shards, and how often they executed each instruction.
+struct SampleGroup {
+  std::vector<Shard*> shards;
+  std::vector<InstructionCount> counts;
+};
+
+/// What was watched of a launch of which only some blocks are (exec/grid/sampled.hpp).
+struct Sample {
+  SampleGroup rest;                     ///< of blocks that had to be watched; also the shards of the unwatched ones
+  std::vector<SampleGroup> drawn;       ///< blocks drawn at random, in groups, each drawn from the whole grid
+  std::vector<InstructionCount> counts; ///< of all blocks
+  std::uint64_t blocks = 0, watched = 0;
+  double fraction = 0;                 ///< drawn of those that could be
+  std::uint64_t classes = 0, seen = 0; ///< of blocks whose warps ran the same basic blocks as often; with watched ones
+  std::uint64_t unseen_blocks = 0;     ///< of the other classes
+  bool classes_known = true;           ///< false: there are too many, and the numbers are extrapolated
+};
+
+/// A watcher that can estimate its counts of accesses from some of the blocks. The shards of the other blocks get all
+/// other events.
+class SampledWatcher {
+public:
+  virtual ~SampledWatcher() = default;
+  /// Whether it needs the accesses of this block in any case.
+  [[nodiscard]] virtual bool needs(std::uint64_t cta) const = 0;
+  /// The relative standard error of the main counters that this sample gives. The shards stay as they are.
+  [[nodiscard]] virtual double error_of(const Sample& sample) = 0;
+  /// In place of Watcher::finish().
+  virtual void finish_sample(const Sample& sample) = 0;
+};
+
 /// Creates a shard for each worker, and merges the shards after the launch.
 class Watcher {
 public:
@@ -211,6 +242,8 @@ public:
   virtual std::unique_ptr<Shard> make_shard() = 0;
   /// Called once, before finish(), unless the warps are not known one by one.
   virtual void longest_warps(const LongestWarps&) {}
+  /// Null if it needs the events of all blocks.
+  virtual SampledWatcher* sampled() { return nullptr; }
   /// Called once, after the last CTA, with all shards in worker order and the counts of each instruction.
   virtual void finish(std::vector<std::unique_ptr<Shard>> shards, const std::vector<InstructionCount>& counts) = 0;
 };

@@ -37,6 +37,12 @@ struct BlocksDone {
   std::atomic<std::uint64_t> done{0}, all{0}; ///< clusters; without clusters, blocks
 };
 
+/// The part of the blocks whose accesses the watcher gets; all blocks run.
+struct BlockSampling {
+  enum class How : std::uint8_t { exact, automatic, fraction } how = How::exact;
+  double fraction = 1;
+};
+
 struct Launch {
   std::shared_ptr<const Program> program;
   LaunchShape shape;
@@ -61,6 +67,7 @@ struct Launch {
   unsigned workers = 0;             ///< 0: as many as the machine has
   std::uint64_t schedule_seed = 0;  ///< order of the blocks, and of the warps of a block: schedule.hpp
   Watcher* watcher = nullptr;
+  BlockSampling sampling;                  ///< with a watcher
   bool footprint = false;                  ///< with a watcher: count LaunchResult::footprint
   Tools tools;                             ///< they report to LaunchResult::findings
   std::vector<LaunchChecker*> checkers;    ///< of a program that was decoded with DecodeOptions::checked
@@ -87,6 +94,7 @@ struct LaunchResult {
   std::vector<ToolFindingGroup> findings; ///< of the tools, sorted by place
   std::optional<Footprint> footprint;
   std::optional<LongestWarps> longest; ///< with a watcher
+  std::string watched_because;         ///< with Launch::sampling: why all blocks were watched; empty: not all were
   /// With Launch::ranks: why one rank ran the whole launch; empty: all ranks ran it together.
   std::string alone_because;
 };

@@ -90,6 +90,7 @@ void count(api::LaunchOptions& options, const api::LaunchOptions& wanted) {
   options.analyzers = wanted.analyzers;
   options.first_level = wanted.first_level;
   options.per_block = wanted.per_block;
+  options.sampling = wanted.sampling;
   options.registers = wanted.registers;
 }
 

@@ -86,6 +86,8 @@ struct ReporterSettings {
     for (std::string name; std::getline(names, name, ',');) counts.analyzers.push_back(name);
     if (const auto level = api::parse_first_level(variable(environment::kFirstLevel).value_or("")))
       counts.first_level = *level;
+    if (const auto sampling = api::parse_sampling(variable(environment::kSample).value_or("exact")))
+      counts.sampling = *sampling;
     counts.per_block = variable(environment::kPerBlock).has_value();
     if (variable(environment::kRegisters))
       counts.registers = static_cast<std::uint32_t>(number(environment::kRegisters, 0));

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/ranks/local.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+namespace warplens::tools {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kStatusOfRank = 3; ///< of a process whose peer has ended: the launcher ends the others
+constexpr auto kPatience = 60s;  ///< for all ranks to come
+constexpr auto kLauncher = 3s;   ///< for the launcher to end a job whose rank has ended, and to say why
+
+/// False: the other end is closed.
+bool send_all(int socket, const void* data, std::size_t size) {
+  for (const char* at = static_cast<const char*>(data); size > 0;) {
+    const ssize_t sent = ::send(socket, at, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    at += sent;
+    size -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+bool receive_all(int socket, void* data, std::size_t size) {
+  for (char* at = static_cast<char*>(data); size > 0;) {
+    const ssize_t got = recv(socket, at, size, MSG_WAITALL);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+/// False: nothing came in this time.
+bool has_news(int socket, std::optional<std::chrono::milliseconds> patience) {
+  pollfd one{socket, POLLIN, 0};
+  const auto end = Clock::now() + patience.value_or(0ms);
+  for (;;) {
+    int left = -1;
+    if (patience)
+      left =
+          static_cast<int>(std::max<long>(0, std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count()));
+    const int ready = poll(&one, 1, left);
+    if (ready > 0) return true;
+    if (ready == 0 || errno != EINTR) return false;
+  }
+}
+
+[[noreturn]] void fail(const char* what) {
+  throw std::runtime_error(fmt::format("{}: {}", what, std::system_category().message(errno)));
+}
+
+// For the handler of SIGCHLD, in rank 0.
+const std::vector<pid_t>* forked_ranks = nullptr;
+
+void tell_end(unsigned rank, std::size_t count, int status) {
+  char text[96];
+  const bool killed = WIFSIGNALED(status);
+  const int size = std::snprintf(text, sizeof text, "warplens: rank %u of %zu has ended: %s %d\n", rank, count,
+                                 killed ? "signal" : "status", killed ? WTERMSIG(status) : WEXITSTATUS(status));
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, static_cast<std::size_t>(size));
+}
+
+// A rank that fails while rank 0 runs its own blocks: it would notice only at the end of the launch.
+void on_child(int) {
+  const int error = errno;
+  for (unsigned rank = 1; rank < forked_ranks->size(); ++rank) {
+    int status = 0;
+    const pid_t child = (*forked_ranks)[rank];
+    if (child <= 0 || waitpid(child, &status, WNOHANG) != child || status == 0) continue;
+    tell_end(rank, forked_ranks->size(), status);
+    _exit(kStatusOfRank);
+  }
+  errno = error;
+}
+
+bool is_ours(int socket) {
+  ucred of{};
+  socklen_t size = sizeof of;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &of, &size) == 0 && of.uid == geteuid();
+}
+
+} // namespace
+
+LocalConnection::LocalConnection(unsigned rank, unsigned count, const std::string& name)
+    : rank_(rank), count_(count), sockets_(count, -1), children_(count, -1), processors_(count) {
+  meet(name);
+}
+
+void LocalConnection::meet(const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::size_t length = std::min(name.size(), sizeof address.sun_path - 1);
+  std::memcpy(address.sun_path + 1, name.data(), length); // an abstract name: it ends with the socket
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  const int own = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (own < 0) fail("cannot create a socket");
+  const auto* const where = reinterpret_cast<const sockaddr*>(&address);
+  if (rank_ == 0) {
+    if (bind(own, where, size) != 0 || listen(own, static_cast<int>(std::min(count_, 4096u))) != 0)
+      fail("cannot listen for the other ranks");
+    gather(own);
+    close(own);
+    return;
+  }
+  Hello hello{rank_, {}};
+  sched_getaffinity(0, sizeof hello.processors, &hello.processors);
+  const auto end = Clock::now() + kPatience;
+  auto pause = 500us;
+  while (connect(own, where, size) != 0) {
+    if ((errno != ECONNREFUSED && errno != ENOENT && errno != EINTR && errno != EAGAIN) || Clock::now() > end)
+      fail("cannot reach rank 0");
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, std::chrono::microseconds(20ms));
+  }
+  if (!is_ours(own)) throw std::runtime_error("cannot reach rank 0: the socket belongs to another user");
+  sockets_[0] = own;
+  if (!send_all(own, &hello, sizeof hello)) fail("cannot reach rank 0");
+}
+
+void LocalConnection::gather(int listener) {
+  const auto end = Clock::now() + kPatience;
+  for (unsigned missing = count_ - 1; missing > 0;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    if (left < 0ms || !has_news(listener, left))
+      throw std::runtime_error(fmt::format("{} of {} ranks have not come", missing, count_));
+    const int one = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (one < 0) continue;
+    Hello hello;
+    const bool fine = is_ours(one) && receive_all(one, &hello, sizeof hello) && hello.rank > 0 && hello.rank < count_ &&
+                      sockets_[hello.rank] < 0;
+    if (!fine) {
+      close(one);
+      continue;
+    }
+    sockets_[hello.rank] = one;
+    processors_[hello.rank] = hello.processors;
+    --missing;
+  }
+}
+
+void LocalConnection::fork_ranks(void (*in_rank)()) {
+  if (rank_ == 0) {
+    in_rank_ = in_rank;
+    launched_ = std::exchange(sockets_, std::vector<int>(count_, -1));
+    return;
+  }
+  // Rank 0 sends nothing to this process: it waits for its end.
+  char nothing = 0;
+  static_cast<void>(receive_all(sockets_[0], &nothing, 1));
+  _exit(0);
+}
+
+void LocalConnection::fork_now() {
+  if (in_rank_ == nullptr) return;
+  forked_ranks = &children_;
+  struct sigaction action {};
+  action.sa_handler = on_child;
+  action.sa_flags = SA_RESTART | SA_NOCLDSTOP;
+  sigaction(SIGCHLD, &action, nullptr);
+  std::fflush(nullptr); // otherwise, each process would write what is buffered
+  for (unsigned rank = 1; rank < count_; ++rank) {
+    int ends[2] = {-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("cannot create a socket");
+    const pid_t parent = getpid(), child = fork();
+    if (child < 0) fail("cannot fork a rank");
+    if (child == 0) {
+      close(ends[0]);
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) _exit(kStatusOfRank);
+      return become(rank, ends[1]);
+    }
+    close(ends[1]);
+    sockets_[rank] = ends[0];
+    children_[rank] = child;
+  }
+  in_rank_ = nullptr;
+}
+
+void LocalConnection::become(unsigned rank, int socket) {
+  for (const auto& list : {launched_, sockets_})
+    for (const int one : list)
+      if (one >= 0) close(one);
+  if (CPU_COUNT(&processors_[rank]) != 0) sched_setaffinity(0, sizeof processors_[rank], &processors_[rank]);
+  launched_.clear();
+  sockets_.assign(count_, -1);
+  sockets_[0] = socket;
+  rank_ = rank;
+  forked_ = true;
+  traffic_ = {};
+  children_.assign(count_, -1);
+  std::signal(SIGCHLD, SIG_DFL);
+  in_rank_();
+  in_rank_ = nullptr;
+}
+
+void LocalConnection::send(int socket, const exec::Bytes& bytes) {
+  const Header header{Kind::data, bytes.size()};
+  const bool sent = send_all(socket, &header, sizeof header) && send_all(socket, bytes.data(), bytes.size());
+  if (!sent) is_gone(static_cast<unsigned>(std::find(sockets_.begin(), sockets_.end(), socket) - sockets_.begin()));
+  traffic_.messages += 2;
+  traffic_.bytes += sizeof header + bytes.size();
+}
+
+exec::Bytes LocalConnection::receive(unsigned from) {
+  Header header;
+  exec::Bytes bytes;
+  // A rank that leaves where another one still works has failed: it ends itself after a while.
+  do {
+    if (!receive_all(sockets_[from], &header, sizeof header)) is_gone(from);
+  } while (header.kind != Kind::data);
+  bytes.resize(header.size);
+  if (!receive_all(sockets_[from], bytes.data(), bytes.size())) is_gone(from);
+  traffic_.messages += 2;
+  traffic_.bytes += sizeof header + bytes.size();
+  return bytes;
+}
+
+/// The launcher ends all ranks if a process of its own ends, and says which; it does not know those that were forked.
+void LocalConnection::is_gone(unsigned other) const {
+  if (rank_ == 0 && children_[other] > 0) {
+    int status = 0;
+    if (waitpid(children_[other], &status, 0) == children_[other]) tell_end(other, count_, status);
+  } else {
+    std::this_thread::sleep_for(kLauncher);
+    if (rank_ == 0) std::fputs(fmt::format("warplens: rank {} of {} has ended\n", other, count_).c_str(), stderr);
+  }
+  std::fflush(nullptr);
+  _exit(kStatusOfRank);
+}
+
+std::vector<exec::Bytes> LocalConnection::to_first(exec::Bytes own) {
+  std::vector<exec::Bytes> all;
+  fork_now();
+  if (rank_ != 0) {
+    send(sockets_[0], own);
+    return all;
+  }
+  all.push_back(std::move(own));
+  for (unsigned from = 1; from < count_; ++from) all.push_back(receive(from));
+  return all;
+}
+
+exec::Bytes LocalConnection::from_first(exec::Bytes of_first) {
+  fork_now();
+  if (rank_ != 0) return receive(0);
+  for (unsigned to = 1; to < count_; ++to) send(sockets_[to], of_first);
+  return of_first;
+}
+
+bool LocalConnection::leave(std::optional<std::chrono::milliseconds> patience) {
+  if (in_rank_ != nullptr) return true; // no other rank takes part
+  const Header header{Kind::leave, 0};
+  Header theirs;
+  if (rank_ != 0) {
+    if (!send_all(sockets_[0], &header, sizeof header)) return false;
+    return !patience || (has_news(sockets_[0], patience) && receive_all(sockets_[0], &theirs, sizeof theirs) &&
+                         theirs.kind == Kind::leave);
+  }
+  bool all = true;
+  for (unsigned rank = 1; all && rank < count_; ++rank) {
+    if (patience && !has_news(sockets_[rank], patience)) return false;
+    if (!receive_all(sockets_[rank], &theirs, sizeof theirs)) is_gone(rank);
+    all = theirs.kind == Kind::leave;
+  }
+  for (unsigned rank = 1; all && rank < count_; ++rank) send_all(sockets_[rank], &header, sizeof header);
+  for (const pid_t child : children_)
+    if (all && child > 0) waitpid(child, nullptr, 0);
+  return all;
+}
+
+void LocalConnection::abort(int status) {
+  std::fflush(nullptr);
+  for (const pid_t child : children_)
+    if (child > 0) kill(child, SIGKILL);
+  _exit(status);
+}
+
+} // namespace warplens::tools
