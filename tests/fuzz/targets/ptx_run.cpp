@@ -10,6 +10,7 @@
 #include "api/report/report_text.hpp"
 #include "emulator/base/limits.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <functional>
@@ -49,7 +50,8 @@ struct Choices {
 /// A run of the first kernels of a module in a new context.
 struct Outcome {
   std::string memory; ///< of the buffer and the variables, and what was printed
-  bool refused = false, trapped = false;
+  bool refused = false;
+  bool trapped = false; ///< or memcheck has reported an access
 };
 
 struct How {
@@ -75,6 +77,12 @@ const model::Device& device_of(const std::string& name) {
   auto found = devices.find(name);
   if (found == devices.end()) found = devices.emplace(name, *api::load_device(name)).first;
   return found->second;
+}
+
+bool has_invalid_access(const std::vector<api::CheckMessage>& messages) {
+  return std::any_of(messages.begin(), messages.end(), [](const api::CheckMessage& message) {
+    return exec::tool_of(message.kind) == exec::Tool::memcheck;
+  });
 }
 
 Outcome outcome_of(std::string_view text, const Choices& choices, const How& how) {
@@ -113,8 +121,9 @@ Outcome outcome_of(std::string_view text, const Choices& choices, const How& how
     const auto report = api::launch(request);
     if (!report) continue;
     if (how.analyze) use(*report);
-    if (sanitizer != nullptr) sanitizer->take();
-    result.trapped = result.trapped || report->trap;
+    // With memcheck, an access that stops a kernel otherwise is only reported.
+    const bool reported = sanitizer != nullptr && has_invalid_access(sanitizer->take());
+    result.trapped = result.trapped || report->trap || reported;
     result.memory += report->printed;
     if (result.trapped) break;
   }
