@@ -26,11 +26,12 @@ constexpr std::size_t kPlaces = 1 + (kLowEnd - kLow - kFirstLow) / kNextLow;
 constexpr std::uint64_t kOtherLow = 0x1000'0000, kOtherHigh = 0x10'0000'0000;
 
 AddressRange map(std::uint64_t begin, std::uint64_t size) {
-  const int fixed = begin != 0 ? MAP_FIXED_NOREPLACE : 0;
-  void* const p = mmap(pointer(begin), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+  // `begin` is only a hint, which the system follows where it can. The thread sanitizer replaces a hint that does not
+  // suit it by 0, where MAP_FIXED_NOREPLACE would then map.
+  void* const p = mmap(pointer(begin), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return {};
   const auto got = reinterpret_cast<std::uint64_t>(p);
-  if (begin != 0 && got != begin) { // a kernel without MAP_FIXED_NOREPLACE
+  if (begin != 0 && got != begin) {
     munmap(p, size);
     return {};
   }
