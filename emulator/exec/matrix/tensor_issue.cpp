@@ -128,7 +128,8 @@ bool read_issue(const Op* op, Warp* warp, int lane, TensorIssue& issue) {
 void count_product(const Op* op, Warp* warp, const TensorIssue& issue) {
   const TensorProduct& p = issue.product;
   const auto all = static_cast<std::uint64_t>(p.m) * static_cast<std::uint64_t>(p.n) * static_cast<std::uint64_t>(p.k);
-  if (warp->worker->shard) warp->worker->shard->product({op->instruction, p.a, p.sparse ? all / 2 : all, p.d == MatrixElement::f16});
+  if (warp->worker->shard)
+    warp->worker->shard->product({op->instruction, p.a, p.sparse ? all / 2 : all, p.d == MatrixElement::f16});
 }
 
 void stop_at_factor(const Op* op, Warp* warp, int lane, const char* matrix, const TensorIssue& issue) {
