@@ -423,15 +423,7 @@ void Analysis::finish_sample(const exec::Sample& sample) {
     without_.back()->conclude(sample.counts);
   }
   fraction_ = sample.fraction;
-  sample_ = {.blocks = sample.blocks,
-             .watched = sample.watched,
-             .classes = sample.classes,
-             .seen_classes = sample.seen,
-             .unseen_blocks = sample.unseen_blocks,
-             .classes_known = sample.classes_known,
-             .uncovered = Scales(function_, sample, Scales::kAllGroups).uncovered(),
-             .errors = {},
-             .largest = 0};
+  sample_ = report_of(sample, Scales(function_, sample, Scales::kAllGroups).uncovered());
 }
 
 namespace {

@@ -54,6 +54,18 @@ Scales::Scales(const ir::Function& function, const exec::Sample& sample, std::si
   if (accesses != 0) uncovered_ = static_cast<double>(missed) / static_cast<double>(accesses);
 }
 
+SampleReport report_of(const exec::Sample& sample, double uncovered) {
+  SampleReport report;
+  report.blocks = sample.blocks;
+  report.watched = sample.watched;
+  report.classes = sample.classes;
+  report.seen_classes = sample.seen;
+  report.unseen_blocks = sample.unseen_blocks;
+  report.classes_known = sample.classes_known;
+  report.uncovered = uncovered;
+  return report;
+}
+
 std::vector<MetricError> errors_of(const Metrics& metrics, std::span<const Metrics> without, double fraction) {
   std::vector<MetricError> errors;
   if (without.size() < 2) return errors;

@@ -64,6 +64,9 @@ struct SampleReport {
   double largest = 0;              ///< of the main counters, with uncovered()
 };
 
+/// The errors are not known yet.
+SampleReport report_of(const exec::Sample& sample, double uncovered);
+
 /// `without`: the metrics without each of the groups. `fraction`: of the blocks that could be drawn.
 std::vector<MetricError> errors_of(const Metrics& metrics, std::span<const Metrics> without, double fraction);
 

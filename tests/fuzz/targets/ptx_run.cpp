@@ -106,7 +106,7 @@ Outcome outcome_of(std::string_view text, const Choices& choices, const How& how
     request.past_ends = choices.past_ends;
     request.device = device;
     request.options.analyze = how.analyze;
-    if (how.analyze && choices.every_analyzer) request.options.analyzers = {"caches", "reuse", "bounds"};
+    if (how.analyze && choices.every_analyzer) request.options.analyzers = {"all"};
     request.options.workers = how.workers;
     request.options.max_steps = kSteps;
     request.options.level = how.level;
@@ -119,7 +119,10 @@ Outcome outcome_of(std::string_view text, const Choices& choices, const How& how
     }
     for (const ir::Variable& p : kernel->params) request.arguments.push_back(argument_for(p, **buffer));
     const auto report = api::launch(request);
-    if (!report) continue;
+    if (!report) {
+      if (report.error().list().front().message.find("analyzer") != std::string::npos) wrong("an unknown analyzer");
+      continue;
+    }
     if (how.analyze) use(*report);
     // With memcheck, an access that stops a kernel otherwise is only reported.
     const bool reported = sanitizer != nullptr && has_invalid_access(sanitizer->take());

@@ -28,7 +28,7 @@ void run_trace(std::string_view content) {
   if (!trace) return void(render(trace.error(), ""));
   for (std::size_t i = 0; i < std::min<std::size_t>(trace->launches().size(), 4); ++i) {
     api::ReplayOptions options;
-    options.launch.analyzers = {"caches", "reuse"};
+    options.launch.analyzers = {"all"};
     const auto report = trace->analyze(i, options);
     if (report && api::json_report(report->device, {&*report, 1}).empty()) wrong("an empty report");
     inspect(*trace, i);
@@ -43,7 +43,7 @@ void run_accelsim(std::string_view content) {
   if (!request) return void(render(request.error(), ""));
   api::LaunchRequest all = *request;
   all.options.workers = 1;
-  all.options.analyzers = {"caches", "reuse"};
+  all.options.analyzers = {"all"};
   const auto report = api::launch(all);
   if (report && api::json_report(report->device, {&*report, 1}).empty()) wrong("an empty report");
 }
