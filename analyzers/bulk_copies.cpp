@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/bulk_copies.hpp"
 
+#include "analyzers/coalescing.hpp"
+
 namespace warplens::analyzers {
 
 namespace {
 
-constexpr std::uint64_t kBytesOfSector = 32;
-
 void add_bulk_copies(Metrics& metrics, const BulkCopyRow& row) {
   if (!row.any()) return;
   metrics.add(MetricId::tma_sectors_ld, row.sectors_received);
-  metrics.add(MetricId::tma_moved_ld, row.sectors_received * kBytesOfSector);
+  metrics.add(MetricId::tma_moved_ld, row.sectors_received * kSectorBytes);
   metrics.add(MetricId::tma_sectors_st, row.store.sectors);
-  metrics.add(MetricId::tma_moved_st, row.store.sectors * kBytesOfSector);
+  metrics.add(MetricId::tma_moved_st, row.store.sectors * kSectorBytes);
   metrics.add(MetricId::tma_sectors_red, row.reduction.sectors);
-  metrics.add(MetricId::tma_moved_red, row.reduction.sectors * kBytesOfSector);
+  metrics.add(MetricId::tma_moved_red, row.reduction.sectors * kSectorBytes);
   BulkCopyRow::Moved all = row.load;
   all.add(row.store);
   all.add(row.reduction);
@@ -50,7 +50,7 @@ void BulkCopyShard::bulk_copy(const exec::BulkCopy& copy) {
   BulkCopyRow::Moved& moved = copy.kind == exec::AccessKind::load    ? row.load
                               : copy.kind == exec::AccessKind::store ? row.store
                                                                      : row.reduction;
-  moved.add({1, copy.bytes, copy.sectors, (copy.bytes + kBytesOfSector - 1) / kBytesOfSector});
+  moved.add({1, copy.bytes, copy.sectors, (copy.bytes + kSectorBytes - 1) / kSectorBytes});
   if (copy.kind == exec::AccessKind::load) row.sectors_received += copy.received * copy.blocks;
   row.shared_read += copy.shared_read;
   row.shared_written += copy.shared_written;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/partition_camping.hpp"
 
+#include "analyzers/coalescing.hpp"
+
 #include <bit>
 
 namespace warplens::analyzers {
@@ -17,7 +19,7 @@ public:
     own.assign(sectors_.size(), 0);
     for (const LineUse& use : lines)
       for (std::uint32_t rest = use.sectors(); rest; rest &= rest - 1) {
-        constexpr std::uint64_t kLineBytes = 128, kSectorBytes = 32;
+        constexpr std::uint64_t kLineBytes = 128;
         const std::uint64_t address =
             use.line() * kLineBytes + kSectorBytes * static_cast<std::uint64_t>(std::countr_zero(rest));
         ++own[address / partitions.bytes % partitions.count];
