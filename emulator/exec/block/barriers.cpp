@@ -152,6 +152,7 @@ bool Cta::arrive(const Op* op, Warp& w, std::uint32_t number_of_barrier, const B
   }
   b.expected = b.warps == 0 || arrival.expected == 0 ? arrival.expected : b.expected;
   b.warps += arrival.warps;
+  used_barriers_ |= 1u << number_of_barrier;
   b.threads += arrival.threads;
   b.votes += arrival.votes;
   if (worker.launch.tools.synccheck) append_arrival(arrived_[number_of_barrier], Arrived{op, w.index, w.live});

@@ -4,6 +4,7 @@
 #include "emulator/exec/state/schedule.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 
@@ -136,20 +137,33 @@ bool Cta::grow_local(std::uint64_t bytes) {
   return true;
 }
 
+// Without divisions where the grid has one row: they take as long as a warp of a small block.
+void Cta::set_position(std::uint64_t n) {
+  const std::uint32_t* const grid = worker.launch.shape.grid;
+  const bool one_row = n < grid[0];
+  const std::uint64_t row = one_row ? 0 : n / grid[0];
+  const bool one_plane = row < grid[1];
+  const std::uint64_t plane = one_plane ? 0 : row / grid[1];
+  position[0] = static_cast<std::uint32_t>(n - row * grid[0]);
+  position[1] = static_cast<std::uint32_t>(row - plane * grid[1]);
+  position[2] = static_cast<std::uint32_t>(plane);
+}
+
 void Cta::start(std::uint64_t n) {
   number = n;
   exited = false;
   mbarriers.clear();
   if (tensor_memory) tensor_memory->reset();
   std::fill(groups.begin(), groups.end(), WarpGroup{});
-  for (auto& arrived : arrived_) arrived.clear();
   const LaunchShape& shape = worker.launch.shape;
-  position[0] = static_cast<std::uint32_t>(n % shape.grid[0]);
-  position[1] = static_cast<std::uint32_t>(n / shape.grid[0] % shape.grid[1]);
-  position[2] = static_cast<std::uint32_t>(n / shape.grid[0] / shape.grid[1]);
+  set_position(n);
   std::memset(shared, 0, shared_bytes);
   if (local_bytes != program.local_bytes) set_local(program.local_bytes); // undoes the growth of a previous CTA
-  std::fill(std::begin(barriers_), std::end(barriers_), BarrierState{});
+  for (; used_barriers_ != 0; used_barriers_ &= used_barriers_ - 1) {
+    const int used = std::countr_zero(used_barriers_);
+    barriers_[used] = {};
+    arrived_[used].clear();
+  }
   std::fill(visits_.begin(), visits_.end(), 0);
   const std::uint32_t threads = shape.threads();
   const bool told_each = worker.shard && worker.watch && worker.shard->begin_cta(number);
@@ -292,8 +306,8 @@ std::int64_t Cta::end_turn(Warp& w) {
   w.steps += static_cast<std::uint64_t>(used);
   worker.steps += static_cast<std::uint64_t>(used);
   if (w.state == WarpState::done)
-    for (std::uint8_t barrier = 0; barrier < kBarriers; ++barrier)
-      if (barriers_[barrier].warps != 0) release_if_complete(barrier);
+    for (std::uint32_t waiting = used_barriers_; waiting != 0; waiting &= waiting - 1)
+      release_if_complete(static_cast<std::uint8_t>(std::countr_zero(waiting)));
   Repetition& repetition = repetitions_[w.index];
   if (repetition.due(used, program.warp_bytes)) repetition.look(w, program.warp_bytes);
   if (w.budget <= 0 && w.state == WarpState::ready) turn_is_over(w);

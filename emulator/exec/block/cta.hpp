@@ -72,6 +72,7 @@ struct Cta {
 
 private:
   void set_local(std::uint64_t bytes);
+  void set_position(std::uint64_t n);
   void write_special_rows(Warp& warp, bool first_time);
   [[nodiscard]] std::uint64_t place_in_cluster(const SpecialRow& special) const;
   void release_if_complete(std::uint8_t barrier);
@@ -92,6 +93,7 @@ private:
   AlignedBytes warps_, shared_memory_, local_memory_;
   std::size_t local_room_ = 0; ///< size of local_memory_ in bytes
   BarrierState barriers_[kBarriers];
+  std::uint32_t used_barriers_ = 0; ///< a bit for each one at which a warp of this CTA has arrived
   /// For synccheck: the arrivals at each barrier in this phase.
   struct Arrived {
     const Op* op;

@@ -5,6 +5,7 @@
 
 #include "emulator/exec/compile/meaning.hpp"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@ struct CompileRequest {
   const Program* program = nullptr;
   std::vector<OpMeaning> meanings; ///< by op
   std::string_view level;          ///< "x86-64-v4"
+  /// Threads of the blocks for which the code is made; in others, warps stay in the interpreter.
+  std::array<std::uint32_t, 3> block{};
   /// Functions of the emulator that compiled code calls, by name.
   std::vector<std::pair<const char*, void*>> functions;
   /// The machine code that an earlier compilation of the same content kept, in any process; `content` is all that the

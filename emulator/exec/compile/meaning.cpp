@@ -17,6 +17,31 @@ bool of_doubles(const isa::Entry& entry, std::uint32_t variant) {
   return false;
 }
 
+using Linear = OpMeaning::Linear;
+
+OpMeaning lane_meaning(const isa::Entry& entry, std::uint32_t index, std::uint32_t variant) {
+  OpMeaning m;
+  m.kind = Kind::lane;
+  m.entry = index;
+  m.variant = variant;
+  m.doubles = of_doubles(entry, variant);
+  const isa::Form form = entry.pattern.expand(variant);
+  const auto is = [&](std::string_view functor) { return entry.semantics == functor; };
+  if (form.has(isa::Word::w_sat)) return m;
+  if (is("Move")) m.linear = Linear::same;
+  if (is("Add")) m.linear = Linear::sum;
+  if (is("Subtract")) m.linear = Linear::difference;
+  if (is("ShiftLeft")) m.linear = Linear::shift;
+  if (is("MultiplyWide") || (is("Multiply") && form.has(isa::Word::w_lo))) m.linear = Linear::product;
+  if (is("MultiplyAddWide") || (is("MultiplyAdd") && form.has(isa::Word::w_lo))) m.linear = Linear::product_sum;
+  m.sign_extends = isa::is_signed(form.type());
+  if (is("ConvertInteger")) {
+    m.linear = Linear::same;
+    m.sign_extends = isa::is_signed(form.type(1));
+  }
+  return m;
+}
+
 } // namespace
 
 // Handlers of which several lines have the same do the same: the first is as good as the others.
@@ -28,7 +53,7 @@ Meanings::Meanings(const Level& level) {
   const HandlerRows& rows = level.lanes();
   for (std::uint32_t entry = 0; entry < rows.size(); ++entry)
     for (std::uint32_t variant = 0; variant < rows[entry].size(); ++variant)
-      add(rows[entry][variant], {Kind::lane, entry, variant, {}, of_doubles(isa::table()[entry], variant), 0, 0});
+      add(rows[entry][variant], lane_meaning(isa::table()[entry], entry, variant));
   using isa::Type;
   constexpr Type kTypes[] = {Type::b8, Type::s8, Type::b16, Type::s16, Type::b32, Type::s32, Type::b64, Type::b128};
   for (const auto& [kind, memory] : {std::pair{Kind::load, MemoryHandlerKey::Kind::load},
@@ -39,7 +64,7 @@ Meanings::Meanings(const Level& level) {
         for (const int vector : {1, 2, 4}) {
           const MemoryHandlerKey key{memory, type, bytes, vector, false};
           if (memory == MemoryHandlerKey::Kind::param && vector != 1) continue;
-          add(level.memory(key), {kind, 0, 0, key, false, 0, 0});
+          add(level.memory(key), {kind, 0, 0, key, false});
         }
   for (const std::uint32_t whole : {2u, 4u, 8u, 16u})
     for (const std::uint32_t part : {1u, 2u, 4u, 8u})
@@ -61,7 +86,7 @@ Meanings::Meanings(const Level& level) {
                                              {exit_lanes, Kind::exit},
                                              {barrier, Kind::barrier},
                                              {trap, Kind::trap}};
-  for (const auto& [handler, kind] : others) add(handler, {kind, 0, 0, {}, false, 0, 0});
+  for (const auto& [handler, kind] : others) add(handler, {kind});
 }
 
 OpMeaning Meanings::of(const Op& op) const {

@@ -39,6 +39,10 @@ struct OpMeaning {
   MemoryHandlerKey memory{};
   bool doubles = false; ///< operates on f64
   std::uint32_t whole_bytes = 0, part_bytes = 0;
+  /// How a `lane` op makes arithmetic sequences out of sequences, if it does. The result may be wider than the sources.
+  enum class Linear : std::uint8_t { none, same, sum, difference, product, product_sum, shift };
+  Linear linear = Linear::none;
+  bool sign_extends = false; ///< where the result is wider
 };
 
 class Meanings {

@@ -171,6 +171,16 @@ WARPLENS_EACH_STORE(u8, std::uint64_t, 8, std::uint64_t)
   return warp->told_each || warp->worker->watch.has_value() != watched || !warp->worker->compiled;
 }
 
+extern "C" [[gnu::used]] const std::byte* shared_of(Warp* warp) { return warp->cta->shared; }
+extern "C" [[gnu::used]] std::uint64_t shared_bytes_of(Warp* warp) { return warp->cta->shared_bytes; }
+extern "C" [[gnu::used]] const Worker::Region* region_of(Warp* warp, std::uint32_t site) {
+  return &warp->worker->regions[site];
+}
+extern "C" [[gnu::used]] void tell_access_of(Warp* warp, const Op* op, isa::Space space, std::uint64_t base,
+                                             std::int64_t stride, std::int64_t half) {
+  warplens_tell_access(warp, op, space, base, stride, half);
+}
+
 // A kernel parameter: `bytes` of it, at the offset, as a number that the compiler narrows or extends.
 extern "C" [[gnu::used]] const std::byte* parameter_of(Warp* warp) { return warp->worker->launch.params.data(); }
 

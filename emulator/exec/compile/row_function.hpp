@@ -10,9 +10,10 @@
 
 namespace warplens::exec {
 
-/// Computes all lanes of an instruction that a functor defines. nullptr: it must run as a handler.
+/// An instruction that a functor defines, for all lanes or for lane 0. nullptr: it must run as a handler.
 struct RowFunction {
-  void (*run)(const Op* op, Warp* rows);
+  void (*all)(const Op* op, Warp* rows);
+  void (*first)(const Op* op, Warp* rows);
   std::uint8_t destinations, sources;
   std::uint8_t bytes[7]; ///< of a lane of each destination, then of each source; 0: a predicate
 };

@@ -36,13 +36,19 @@ template <class F> void rows(const Op* op, Warp* warp) {
   }(op, warp, &F::lane);
 }
 
+template <class F> void first_lane(const Op* op, Warp* warp) {
+  []<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
+    run_one_lane<F>(o, w, 1, f, std::index_sequence_for<A...>{});
+  }(op, warp, &F::lane);
+}
+
 template <class T> constexpr std::uint8_t kLaneBytes = is_predicate<T> ? 0 : sizeof(T);
 
 // A functor that sets the rounding mode must stay between two changes of the mode: only calls do.
 template <class F> constexpr RowFunction row_function() {
   return []<class R, class... A>(std::type_identity<R (*)(A...)>) {
-    RowFunction f{
-        RoundingScope<F>::wanted() == isa::WARPLENS_LEVEL::Rounding::nearest ? &rows<F> : nullptr, 1, sizeof...(A), {}};
+    constexpr bool kStays = RoundingScope<F>::wanted() == isa::WARPLENS_LEVEL::Rounding::nearest;
+    RowFunction f{kStays ? &rows<F> : nullptr, kStays ? &first_lane<F> : nullptr, 1, sizeof...(A), {}};
     int next = 0;
     if constexpr (ResultCount<R>::value == 2) {
       f.destinations = 2;

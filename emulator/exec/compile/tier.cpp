@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -154,7 +155,9 @@ void use_cache(CompileRequest& request) {
   };
 }
 
-void compile(const Program& program) {
+using BlockShape = std::array<std::uint32_t, 3>;
+
+void compile(const Program& program, BlockShape block) {
   KernelCode& code = *program.code;
   if (!program.compilable) return explain(program, fmt::format("not compiled: {}\n", program.why_interpreted));
   const Level* const level = level_of(program);
@@ -163,6 +166,7 @@ void compile(const Program& program) {
   const auto start = std::chrono::steady_clock::now();
   CompileRequest request;
   request.program = &program;
+  request.block = block;
   request.level = program.level;
   request.functions = support_functions();
   use_cache(request);
@@ -182,8 +186,13 @@ void compile(const Program& program) {
   }
 }
 
-void compile_once(const Program& program) {
-  std::call_once(program.code->once, [&] { compile(program); });
+void compile_once(const Program& program, BlockShape block) {
+  std::call_once(program.code->once, [&] { compile(program, block); });
+}
+
+BlockShape block_of(const Launch& launch) {
+  const std::uint32_t* const b = launch.shape.block;
+  return {b[0], b[1], b[2]};
 }
 
 // A kernel is compiled when the interpreter has spent about as much time on it as the compiler takes.
@@ -197,10 +206,10 @@ public:
     return it;
   }
 
-  void compile(std::shared_ptr<const Program> program) {
+  void compile(std::shared_ptr<const Program> program, BlockShape block) {
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
-    waiting_.push_back(std::move(program));
+    waiting_.emplace_back(std::move(program), block);
     if (!thread_.joinable()) {
       // LLVM's data must not be destroyed while the thread uses it. What is registered last runs first.
       library();
@@ -216,10 +225,10 @@ private:
     for (;;) {
       changed_.wait(lock, [&] { return stopped_ || !waiting_.empty(); });
       if (stopped_) return;
-      const std::shared_ptr<const Program> program = std::move(waiting_.front());
+      const auto [program, block] = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
-      compile_once(*program);
+      compile_once(*program, block);
       lock.lock();
     }
   }
@@ -235,7 +244,7 @@ private:
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::shared_ptr<const Program>> waiting_;
+  std::deque<std::pair<std::shared_ptr<const Program>, BlockShape>> waiting_;
   std::thread thread_;
   bool stopped_ = false;
 };
@@ -255,7 +264,7 @@ bool compile_before(const Launch& launch) {
   // A tool shows what warps do in the order in which they run without compiled code.
   if (mode == CompileMode::off || launch.tools.any() || launch.schedule_seed != 0) return false;
   if (launch.shape.cluster_ctas() > 1) return false; // compiled code knows no ranks in addresses of shared memory
-  if (mode == CompileMode::always) compile_once(program);
+  if (mode == CompileMode::always) compile_once(program, block_of(launch));
   if (!program.compilable) return false;
   return mode == CompileMode::automatic ? has_library() : !program.code->entries.empty();
 }
@@ -265,7 +274,7 @@ void count_steps(const Launch& launch, std::uint64_t steps) {
   if (compile_mode() != CompileMode::automatic) return;
   KernelCode& code = *program.code;
   if (code.steps.fetch_add(steps, std::memory_order_relaxed) + steps < kHot) return;
-  if (!code.asked.exchange(true)) Background::instance().compile(launch.program);
+  if (!code.asked.exchange(true)) Background::instance().compile(launch.program, block_of(launch));
 }
 
 } // namespace warplens::exec

@@ -26,7 +26,9 @@ RunningCluster::RunningCluster(Worker& worker) : worker_(worker) {
   cluster_ = std::make_unique<Cluster>(std::move(members));
 }
 
+// Divisions of 64 bits would take a fifth of the time of a small block.
 std::uint64_t RunningCluster::first_cta(const LaunchShape& shape, std::uint64_t number) {
+  if (shape.cluster_ctas() == 1) return number;
   const std::uint64_t x = shape.grid[0] / shape.cluster[0], y = shape.grid[1] / shape.cluster[1];
   return linear(shape, number % x * shape.cluster[0], number / x % y * shape.cluster[1],
                 number / x / y * shape.cluster[2]);
@@ -37,6 +39,7 @@ void RunningCluster::start(std::uint64_t number) {
   const std::uint64_t first = first_cta(shape, number);
   cluster_->start();
   std::fill(finished_.begin(), finished_.end(), false);
+  if (ctas_.size() == 1) return ctas_.front()->start(first);
   for (std::uint32_t rank = 0; rank < ctas_.size(); ++rank) {
     const std::uint32_t x = rank % shape.cluster[0], y = rank / shape.cluster[0] % shape.cluster[1],
                         z = rank / shape.cluster[0] / shape.cluster[1];

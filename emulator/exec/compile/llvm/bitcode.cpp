@@ -71,37 +71,48 @@ RowFunctionInfo Bitcode::row_function(std::uint32_t entry, std::uint32_t variant
     list = field(list, 0);
   const llvm::Constant* const f = field(list, variant);
   if (f == nullptr) return info;
-  if (const auto* function = llvm::dyn_cast<llvm::Function>(field(f, 0)->stripPointerCasts()))
-    info.name = function->getName().str();
-  const std::uint64_t destinations = number(field(f, 1)), sources = number(field(f, 2));
+  const auto name = [&](unsigned i) {
+    const auto* const function = llvm::dyn_cast<llvm::Function>(field(f, i)->stripPointerCasts());
+    return function == nullptr ? std::string() : function->getName().str();
+  };
+  info.all = name(0);
+  info.first = name(1);
+  const std::uint64_t destinations = number(field(f, 2)), sources = number(field(f, 3));
   for (unsigned i = 0; i < destinations + sources; ++i)
     (i < destinations ? info.destinations : info.sources)
-        .push_back(static_cast<unsigned>(number(field(field(f, 3), i))));
+        .push_back(static_cast<unsigned>(number(field(field(f, 4), i))));
   return info;
 }
 
 std::size_t Bitcode::length(const std::string& name) {
+  llvm::Function* const f = find(name);
+  if (f == nullptr) return ~std::size_t{0};
+  if (llvm::Error error = f->materialize()) {
+    llvm::consumeError(std::move(error));
+    return ~std::size_t{0};
+  }
+  return f->getInstructionCount();
+}
+
+llvm::Function* Bitcode::find(llvm::StringRef name) {
+  if (const auto made = made_.find(name); made != made_.end()) return made->second->getFunction(name);
   for (const auto& m : modules_)
-    if (llvm::Function* const f = m->getFunction(name); f != nullptr) {
-      if (llvm::Error error = f->materialize()) {
-        llvm::consumeError(std::move(error));
-        continue;
-      }
-      if (!f->isDeclaration()) return f->getInstructionCount();
-    }
-  return ~std::size_t{0};
+    if (llvm::Function* const f = m->getFunction(name); f != nullptr && (!f->isDeclaration() || f->isMaterializable()))
+      return f;
+  return nullptr;
+}
+
+void Bitcode::keep(std::unique_ptr<llvm::Module> module, llvm::StringRef function) {
+  made_[function] = std::move(module);
 }
 
 llvm::Function* Bitcode::declare(llvm::Module& module, llvm::StringRef name) {
   if (llvm::Function* const known = module.getFunction(name)) return known;
-  for (const auto& m : modules_) {
-    llvm::Function* const f = m->getFunction(name);
-    if (f == nullptr || (f->isDeclaration() && !f->isMaterializable())) continue;
-    auto* const made = llvm::Function::Create(f->getFunctionType(), llvm::GlobalValue::ExternalLinkage, name, module);
-    declared_.emplace_back(made, f);
-    return made;
-  }
-  return nullptr;
+  llvm::Function* const f = find(name);
+  if (f == nullptr) return nullptr;
+  auto* const made = llvm::Function::Create(f->getFunctionType(), llvm::GlobalValue::ExternalLinkage, name, module);
+  declared_.emplace_back(made, f);
+  return made;
 }
 
 namespace {
@@ -170,8 +181,12 @@ private:
 
 llvm::Error Bitcode::define(llvm::Module& module) {
   Copier copier(module);
-  for (const auto& [to, from] : declared_) copier.copy(to, from);
-  declared_.clear();
+  std::erase_if(declared_, [&](const auto& pair) {
+    const auto& [to, from] = pair;
+    if (to->getParent() != &module) return false; // of another module, which is not finished
+    copier.copy(to, from);
+    return true;
+  });
   return copier.finish();
 }
 

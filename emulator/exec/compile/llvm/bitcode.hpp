@@ -13,9 +13,9 @@
 
 namespace warplens::exec::compile {
 
-/// What a RowFunction says, with the name of its function.
+/// What a RowFunction says, with the names of its functions.
 struct RowFunctionInfo {
-  std::string name; ///< empty: it must run as a handler
+  std::string all, first; ///< empty: it must run as a handler
   std::vector<unsigned> destinations, sources;
 };
 
@@ -32,6 +32,10 @@ public:
   llvm::Function* declare(llvm::Module& module, llvm::StringRef name);
   /// Adds the definitions of everything that was declared in it.
   llvm::Error define(llvm::Module& module);
+  [[nodiscard]] bool has(llvm::StringRef name) { return find(name) != nullptr; }
+  [[nodiscard]] llvm::LLVMContext& context() const { return modules_.front()->getContext(); }
+  /// Keeps a module that a function was made in (by_value.hpp), by the function's name.
+  void keep(std::unique_ptr<llvm::Module> module, llvm::StringRef function);
   /// The module that functions were declared in will not be used.
   void forget() { declared_.clear(); }
 
@@ -39,7 +43,10 @@ private:
   struct Line {
     const llvm::GlobalVariable* variants = nullptr;
   };
+  llvm::Function* find(llvm::StringRef name);
+
   std::vector<std::unique_ptr<llvm::Module>> modules_;
+  llvm::StringMap<std::unique_ptr<llvm::Module>> made_;
   std::vector<std::pair<llvm::Function*, llvm::Function*>> declared_; ///< with the function of the bitcode
   std::vector<Line> lines_;                                           ///< by line of the instruction table
 };

@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -34,6 +35,7 @@ namespace {
 // Functions that are longer are not taken apart: their code would be repeated for each instruction.
 constexpr unsigned kLongestInlined = 400;
 
+struct Lap { std::chrono::steady_clock::time_point t = std::chrono::steady_clock::now(); void operator()(const char* what) { auto n = std::chrono::steady_clock::now(); if (std::getenv("WL_LAP")) fmt::print(stderr, "{}: {:.0f} ms\n", what, std::chrono::duration<double, std::milli>(n - t).count()); t = n; } };
 std::string told(llvm::Error error) { return llvm::toString(std::move(error)); }
 
 // The address row, and those of the elements.
@@ -116,7 +118,9 @@ private:
     for (std::size_t i = 0; i < info.sources.size(); ++i)
       f.uses.push_back({i < 4 ? op.src[i] : op.extra, info.sources[i]});
     for (std::size_t i = 0; i < info.destinations.size(); ++i) f.defs.push_back({op.dst[i], info.destinations[i]});
-    f.by_handler = info.name.empty() || bitcode_.length(info.name) > kLongestInlined;
+    f.sources = static_cast<std::uint32_t>(info.sources.size());
+    f.by_handler = info.all.empty() || bitcode_.length(info.all) > kLongestInlined;
+    f.has_scalar = !info.first.empty() && bitcode_.length(info.first) <= kLongestInlined;
   }
 
   const Program& program_;
@@ -140,30 +144,17 @@ std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view level, std:
 }
 
 void optimize(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies, llvm::TargetMachine& machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  const auto run = [&](const char* pipeline) {
-    llvm::ModulePassManager passes;
-    llvm::cantFail(builder.parsePassPipeline(passes, pipeline));
-    passes.run(module, modules);
-  };
-  run("always-inline,globaldce,function(early-cse,sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>)");
-  for (llvm::Function* const body : bodies) {
-    use_compare_masks(*body);
-    make_nans_canonical_once(*body);
-  }
-  modules.clear();
-  functions.clear();
-  run("function(instcombine<no-verify-fixpoint>,simplifycfg,jump-threading,loop-mssa(licm),gvn<no-pre;no-load-pre>,"
-      "instcombine<no-verify-fixpoint>,adce,simplifycfg<sink-common-insts>)");
+  run_passes(
+      module, machine,
+      {"always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>)",
+       "function(instcombine<no-verify-fixpoint>,simplifycfg,jump-threading,loop-mssa(licm),gvn<no-pre;no-load-pre>,"
+       "instcombine<no-verify-fixpoint>,adce,simplifycfg<sink-common-insts>)"},
+      [&] {
+        for (llvm::Function* const body : bodies) {
+          use_compare_masks(*body);
+          make_nans_canonical_once(*body);
+        }
+      });
 }
 
 llvm::orc::LLJIT* linker(std::string& problem) {
@@ -234,31 +225,6 @@ Bitcode* bitcode_of(std::string_view level) {
   return bitcode ? &*bitcode : nullptr;
 }
 
-// The functions of the bitcode are inlined into those of the kernel.
-void prepare(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies, std::string_view level) {
-  for (llvm::Function& f : module) {
-    if (f.isDeclaration()) continue;
-    const bool ours = llvm::is_contained(bodies, &f) || f.getName().starts_with("head_");
-    if (ours) {
-      f.addFnAttr("target-cpu", std::string(level));
-      if (level.ends_with("v4")) f.addFnAttr("prefer-vector-width", "512");
-      f.addFnAttr(llvm::Attribute::NoUnwind);
-    } else {
-      f.setLinkage(llvm::GlobalValue::InternalLinkage);
-      f.removeFnAttr(llvm::Attribute::NoInline);
-      f.removeFnAttr(llvm::Attribute::OptimizeNone);
-      f.addFnAttr(llvm::Attribute::AlwaysInline);
-    }
-  }
-  // LLVM's own lists of what the bitcode must keep are not needed any more.
-  for (llvm::GlobalVariable& g : llvm::make_early_inc_range(module.globals())) {
-    if (g.getName().starts_with("llvm."))
-      g.eraseFromParent();
-    else if (!g.isDeclaration())
-      g.setLinkage(llvm::GlobalValue::InternalLinkage);
-  }
-}
-
 // Machine code of a module in which `bodies` call functions of the bitcode; empty: see `problem`.
 std::string code_of(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies, Bitcode& bitcode,
                     std::string_view level, llvm::TargetMachine& machine, std::string& problem) {
@@ -266,14 +232,19 @@ std::string code_of(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies
     problem = told(std::move(error));
     return {};
   }
-  prepare(module, bodies, level);
+  mark_inlined(
+      module,
+      [&](const llvm::Function& f) { return llvm::is_contained(bodies, &f) || f.getName().starts_with("head_"); },
+      level);
   std::string broken;
   llvm::raw_string_ostream report(broken);
   if (llvm::verifyModule(module, &report)) {
     problem = "the compiler made wrong code: " + broken;
     return {};
   }
+  Lap lap;
   optimize(module, bodies, machine);
+  lap("optimize");
   if (const char* const dump = std::getenv("WARPLENS_DUMP_LLVM"); dump != nullptr) {
     std::error_code failed;
     llvm::raw_fd_ostream out(dump, failed);
@@ -286,7 +257,9 @@ std::string code_of(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies
     problem = "this machine cannot make object files";
     return {};
   }
+  { std::size_t n = 0, b = 0; for (auto& f : module) { n += f.getInstructionCount(); b += f.size(); } if (std::getenv("WL_LAP")) fmt::print(stderr, "{} instructions {} blocks\n", n, b); }
   emission.run(module);
+  lap("emission");
   return {code.data(), code.size()};
 }
 
@@ -324,17 +297,23 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
   if (machine == nullptr) return;
   module.setTargetTriple(machine->getTargetTriple().str());
   module.setDataLayout(machine->createDataLayout());
+  Lap lap;
   const Region region = region_of(request, *bitcode);
+  lap("region");
   const std::vector<Part> parts = parts_of(region);
   tell_how(region, parts, outcome);
+  lap("parts");
   if (parts.empty()) return;
   std::vector<llvm::Function*> bodies;
   std::vector<std::uint32_t> heads;
-  const unsigned vector_bytes = level.ends_with("v4") ? 64 : level.ends_with("v3") ? 32 : 16;
+  const Shapes shapes(*request.program, region, request.block);
+  lap("shapes");
+  Target target{*bitcode, *machine, level, Chunks(level.ends_with("v4") ? 64 : level.ends_with("v3") ? 32 : 16)};
   for (const Part& part : parts) {
-    bodies.push_back(Emitter(*request.program, region, part, *bitcode, module, vector_bytes).run());
+    bodies.push_back(Emitter(*request.program, region, shapes, part, target, module).run());
     heads.insert(heads.end(), part.heads().begin(), part.heads().end());
   }
+  lap("emit");
   // All that the code depends on is in the module now.
   std::string content;
   llvm::raw_string_ostream writer(content);
@@ -346,8 +325,10 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
     if (outcome.was_kept) return bitcode->forget();
     outcome.problem.clear();
   }
+  lap("hash");
   const std::string code = code_of(module, bodies, *bitcode, level, *machine, outcome.problem);
   if (code.empty()) return;
+  lap("code");
   outcome.bytes = code.size();
   load(llvm::MemoryBuffer::getMemBufferCopy(code), request, heads, outcome);
   if (request.keep && outcome.problem.empty()) request.keep(content, code);

@@ -1,76 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes LLVM's form of a program's compiled code.
-//
-// A function has the code of all ops of a part. Its rows are in a local variable with the layout of a warp;
-// the optimiser takes it apart. Where a warp leaves, the rows that were written and are still live go back to memory.
-// Lanes that are not active compute values that nobody uses: only rows in memory keep those of other paths.
+// Makes LLVM's form of a program's compiled code: one function with the code of all ops of a part. Where a warp
+// leaves, the rows that were written and are still live go back to memory.
 #pragma once
 
-#include "emulator/exec/compile/llvm/bitcode.hpp"
-#include "emulator/exec/compile/llvm/part.hpp"
-
-#include <llvm/IR/IRBuilder.h>
-
-#include <map>
+#include "emulator/exec/compile/llvm/row_values.hpp"
 
 namespace warplens::exec::compile {
 
 class Emitter {
 public:
-  Emitter(const Program& program, const Region& region, const Part& part, Bitcode& bitcode, llvm::Module& module,
-          unsigned vector_bytes);
+  Emitter(const Program& program, const Region& region, const Shapes& shapes, const Part& part, Target& target,
+          llvm::Module& module);
   /// Makes the part's function, and head_N, which enters it, for each head's op N.
   llvm::Function* run();
 
 private:
-  llvm::Value* slot(std::uint32_t offset);
-  llvm::Value* home(std::uint32_t offset);
   llvm::Value* real(std::uint32_t op);
-  llvm::Type* chunk_type(std::uint32_t bytes);
-  std::uint32_t chunks(std::uint32_t bytes) const;
-  llvm::Value* chunk_of(llvm::Value* row, std::uint32_t bytes, std::uint32_t chunk);
-  llvm::Value* load_chunk(llvm::Value* row, std::uint32_t bytes, std::uint32_t chunk);
-  void store_chunk(llvm::Value* value, llvm::Value* row, std::uint32_t bytes, std::uint32_t chunk);
-  llvm::Value* lanes_of(llvm::Value* mask, std::uint32_t bytes, std::uint32_t chunk);
-  llvm::Value* active_lanes_of(std::uint32_t bytes, std::uint32_t chunk);
-  void take_home(std::uint32_t offset, std::uint32_t bytes);
-  void fetch(std::uint32_t offset, std::uint32_t bytes);
   llvm::Value* guard(std::uint32_t op);
-  llvm::Constant* constant_op(std::uint32_t op);
   llvm::Value* call_original(llvm::Value* op, llvm::Value* at);
-  llvm::Value* call(const char* name, llvm::ArrayRef<llvm::Value*> arguments);
+  llvm::Value* call(llvm::StringRef name, llvm::ArrayRef<llvm::Value*> arguments);
+  llvm::BasicBlock* block() { return llvm::BasicBlock::Create(b_.getContext(), "", body_); }
 
+  // Entries and exits
   void enter();
+  void enter_at(std::uint32_t head, llvm::BasicBlock* interpret);
+  void make_heads();
+  /// Leaves for the interpreter, before `op`.
+  llvm::BasicBlock* leave(std::uint32_t op);
+  void stop(llvm::Value* next);
+  /// Rows have the shapes that a leader expects.
+  void arrive(std::uint32_t leader);
+
+  // Ops
   void emit(std::uint32_t op);
-  void lane(std::uint32_t op);
-  void memory(std::uint32_t op, bool loads);
-  void parameter(std::uint32_t op);
-  void predicate(std::uint32_t op);
-  void copy(std::uint32_t op);
-  void move_element(std::uint32_t op);
-  void by_handler(std::uint32_t op);
+  void lane(std::uint32_t op, const Computed& computed);
+  llvm::SmallVector<llvm::Value*, 8> lane_firsts(std::uint32_t op, unsigned half);
+  llvm::SmallVector<llvm::Value*, 8> lane_chunks(std::uint32_t op);
+  void stays_in_range(std::uint32_t op, const Computed& computed);
+  void parameter(std::uint32_t op, const Computed& computed);
+  void predicate(std::uint32_t op, const Computed& computed);
+  void copy(std::uint32_t op, const Computed& computed);
+  void move_element(std::uint32_t op, const Computed& computed);
+  void by_handler(std::uint32_t op, const Computed& computed);
   void jump(std::uint32_t op);
   void branch(std::uint32_t op);
   void rejoin(std::uint32_t op);
-  /// Leaves for the interpreter, before `op`.
-  llvm::BasicBlock* leave(std::uint32_t op);
-  void save_live(std::uint32_t op, const llvm::BitVector& dirty);
   llvm::Value* left_after(std::uint32_t op);
   void take(std::uint32_t op);
-  void guarded_write(std::uint32_t op, llvm::function_ref<void()> write);
+  /// The new values of the rows that an op defines: chunks of all, or first values (two of each row that is not whole).
+  void define(std::uint32_t op, const Computed& computed, llvm::ArrayRef<llvm::Value*> values);
+
+  // Accesses (accesses.cpp)
+  struct Access;
+  void memory(std::uint32_t op, bool loads, const Computed& computed);
+  void reach(Access& access);
+  void access_rows(Access& access, bool loads);
+  void load_sequence(Access& access, const Computed& computed);
+  void store_sequence(Access& access);
+  llvm::Value* place(const Access& access, std::uint32_t lane);
+  llvm::Value* places(const Access& access, std::uint32_t lane, std::uint32_t count);
 
   const Program& program_;
   const Region& region_;
+  const Shapes& shapes_;
   const Part& part_;
-  Bitcode& bitcode_;
+  Target& target_;
   llvm::Module& module_;
-  unsigned vector_bytes_;
   llvm::IRBuilder<> b_;
   llvm::Function* body_ = nullptr;
-  llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *file_ = nullptr, *active_ = nullptr,
-              *originals_ = nullptr;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, llvm::Value*> active_lanes_; ///< by number of chunks and chunk
-  std::vector<llvm::BasicBlock*> blocks_;                                        ///< by op, of leaders
+  llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *originals_ = nullptr, *budget_ = nullptr;
+  std::optional<RowValues> rows_;
+  std::vector<llvm::BasicBlock*> blocks_; ///< by op, of leaders
   std::map<std::uint32_t, llvm::BasicBlock*> leaving_;
 };
 

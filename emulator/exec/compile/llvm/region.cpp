@@ -20,6 +20,11 @@ std::uint32_t Region::target(std::uint32_t op) const {
   return static_cast<std::uint32_t>(program_.ops[op].target - program_.ops.data());
 }
 
+std::optional<std::uint32_t> Region::find_row(std::uint32_t offset) const {
+  const auto found = row_of_.find(offset);
+  return found == row_of_.end() ? std::nullopt : std::optional(found->second);
+}
+
 llvm::SmallVector<std::uint32_t, 2> Region::successors(std::uint32_t op) const {
   const OpFacts& f = facts_[op];
   if (f.leaves) return {};

@@ -8,7 +8,8 @@
 #include <llvm/ADT/BitVector.h>
 #include <llvm/ADT/SmallVector.h>
 
-#include <map>
+#include <optional>
+#include <unordered_map>
 
 namespace warplens::exec::compile {
 
@@ -24,13 +25,20 @@ struct OpFacts {
   bool guarded = false; ///< only some lanes may act
   bool leaves = false;  ///< always continues in the interpreter
   bool reads_all = false;
-  bool by_handler = false; ///< a `lane` op whose functor is not taken apart
+  bool by_handler = false;   ///< a `lane` op whose functor is not taken apart for all lanes, …
+  bool has_scalar = false;   ///< … and that is for one
+  std::uint32_t sources = 0; ///< of a `lane` op: the first of `uses`
 };
 
 struct RowInfo {
   std::uint32_t offset = 0, bytes = 0;
   std::int64_t constant = -1; ///< index into Program::constants
 };
+
+/// Whether compiled code reaches this space itself.
+inline bool is_quick(isa::Space space) {
+  return space == isa::Space::global || space == isa::Space::shared || space == isa::Space::constant;
+}
 
 /// The ops of a program.
 class Region {
@@ -43,6 +51,7 @@ public:
   [[nodiscard]] const std::vector<RowInfo>& rows() const { return rows_; }
   [[nodiscard]] const llvm::BitVector& live_before(std::uint32_t op) const { return live_[op]; }
   [[nodiscard]] std::uint32_t row(std::uint32_t offset) const { return row_of_.at(offset); }
+  [[nodiscard]] std::optional<std::uint32_t> find_row(std::uint32_t offset) const;
   [[nodiscard]] bool goes(std::uint32_t op) const; ///< to its target, always or perhaps
   [[nodiscard]] std::uint32_t target(std::uint32_t op) const;
   /// The ops that may follow in compiled code.
@@ -55,7 +64,7 @@ private:
   const Program& program_;
   std::vector<OpFacts> facts_;
   std::vector<RowInfo> rows_;
-  std::map<std::uint32_t, std::uint32_t> row_of_;
+  std::unordered_map<std::uint32_t, std::uint32_t> row_of_;
   std::vector<llvm::BitVector> live_;
 };
 

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads and stores of compiled code. Where it is known that the addresses are a sequence, the checks are of two
+// numbers, and the data are vectors in memory. What is not possible here, the handler does.
+#include "emulator/exec/compile/llvm/emitter.hpp"
+
+#include "emulator/exec/compile/row_function.hpp"
+
+#include <llvm/Analysis/VectorUtils.h>
+
+#include <cstddef>
+
+namespace warplens::exec::compile {
+
+using How = Computed::How;
+using llvm::BasicBlock;
+using llvm::Value;
+
+namespace {
+constexpr std::uint32_t kHalfWarp = kWarpSize / 2;
+} // namespace
+
+struct Emitter::Access {
+  std::uint32_t op = 0;
+  const MemorySite& site;
+  const MemoryHandlerKey& key;
+  Shape address;
+  BasicBlock* slow = nullptr;
+
+  Value* first[2]{}; ///< host address of the first lane of each half
+
+  [[nodiscard]] std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(isa::bytes(key.type)); }
+  [[nodiscard]] std::uint32_t lane_bytes() const { return element_bytes() * static_cast<std::uint32_t>(key.vector); }
+  [[nodiscard]] std::uint32_t row_bytes() const { return static_cast<std::uint32_t>(key.register_bytes); }
+  [[nodiscard]] unsigned vector() const { return static_cast<unsigned>(key.vector); }
+  [[nodiscard]] bool is_contiguous() const { return address.stride == lane_bytes(); }
+};
+
+namespace {
+
+// Whether a sequence with this stride is accessed by vectors.
+bool is_possible(const Shape& address, std::uint32_t bytes, std::uint32_t element, bool loads, bool gathers) {
+  const std::int64_t width = bytes;
+  if (address.stride == width) return true;
+  if (address.stride % width != 0) return false;
+  if (address.stride == 0) return loads;
+  return gathers && bytes == element && element >= 4 && element <= 8;
+}
+
+} // namespace
+
+void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
+  const Op& o = program_.ops[op];
+  Access a{op, *o.site, region_.facts(op).meaning.memory, rows_->shape(o.src[0])};
+  const bool sequence = a.address.is_sequence();
+  const bool gathers = rows_->chunks().vector_bytes() == 64;
+  if (!is_quick(a.site.space) || a.site.lane_bytes != a.lane_bytes() ||
+      (sequence && !is_possible(a.address, a.lane_bytes(), a.element_bytes(), loads, gathers)))
+    return by_handler(op, computed);
+  BasicBlock* const trying = block();
+  BasicBlock* const on = block();
+  a.slow = BasicBlock::Create(b_.getContext(), "slow", body_);
+  b_.CreateCondBr(b_.CreateICmpEQ(b_.CreateAnd(rows_->active(), guard(op)), b_.getInt32(~0u)), trying, a.slow);
+  b_.SetInsertPoint(trying);
+  if (!sequence) {
+    access_rows(a, loads);
+  } else {
+    reach(a);
+    if (loads)
+      load_sequence(a, computed);
+    else
+      store_sequence(a);
+    b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
+  }
+  b_.CreateBr(on);
+  b_.SetInsertPoint(a.slow);
+  by_handler(op, computed);
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+// Addresses of which nothing is known: a function of the bitcode looks at all of them.
+void Emitter::access_rows(Access& a, bool loads) {
+  const OpFacts& f = region_.facts(a.op);
+  RowsOfFunction rows;
+  llvm::SmallVector<Value*, 24> arguments;
+  const std::size_t sources = loads ? 1 : 1 + a.vector(); // the guard and older values follow
+  for (std::size_t i = 0; i < sources; ++i) {
+    const auto [offset, bytes] = f.uses[i];
+    rows.sources.push_back(bytes);
+    for (std::uint32_t c = 0; c < rows_->chunks().of(bytes); ++c) arguments.push_back(rows_->chunk(offset, c));
+  }
+  for (const RowUse& def : f.defs) rows.destinations.push_back(def.bytes);
+  // As AccessFacts.
+  llvm::Constant* const fields[] = {b_.getInt32(a.site.index), b_.getInt8(static_cast<std::uint8_t>(a.site.space)),
+                                    b_.getInt8(program_.watched ? 1 : 0), b_.getInt16(0)};
+  llvm::Constant* const value = llvm::ConstantStruct::getAnon(fields);
+  auto* const facts =
+      new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value);
+  facts->setAlignment(llvm::Align(4));
+  arguments.append({b_.getInt64(static_cast<std::uint64_t>(program_.ops[a.op].imm)), warp_, real(a.op), facts});
+  const bool sign = loads && isa::is_signed(a.key.type) && a.row_bytes() > a.element_bytes();
+  const std::string name = std::string(loads ? "load_" : "store_") + (sign ? "s" : "u") +
+                           std::to_string(a.element_bytes()) + "_" + std::to_string(a.row_bytes()) + "_" +
+                           std::to_string(a.vector()) + (a.site.address32 ? "_32" : "_64");
+  if (!target_.bitcode.has(name)) {
+    b_.CreateBr(a.slow);
+    b_.SetInsertPoint(block()); // not reached
+    return;
+  }
+  Value* const result = call(access_by_value(target_, name, rows, loads), arguments);
+  BasicBlock* const done = block();
+  b_.CreateCondBr(b_.CreateExtractValue(result, 0), done, a.slow);
+  b_.SetInsertPoint(done);
+  unsigned field = 1;
+  for (const RowUse& def : f.defs)
+    for (std::uint32_t c = 0; c < rows_->chunks().of(def.bytes); ++c)
+      rows_->set_chunk(def.offset, c, b_.CreateExtractValue(result, field++));
+}
+static_assert(sizeof(AccessFacts) == 8 && offsetof(AccessFacts, space) == 4 && offsetof(AccessFacts, watched) == 5);
+
+// Checks alignment and bounds, as resolve() does, tells of the access, and finds the host addresses.
+void Emitter::reach(Access& a) {
+  const Op& o = program_.ops[a.op];
+  llvm::Type* const word = b_.getInt64Ty();
+  const std::int64_t stride = a.address.stride;
+  const auto number = [&](std::int64_t n) { return b_.getInt64(static_cast<std::uint64_t>(n)); };
+  Value* address[2];
+  for (const unsigned half : {0u, 1u}) {
+    if (half == 1 && a.address.whole) {
+      address[1] = b_.CreateAdd(address[0], number(stride * kHalfWarp));
+      continue;
+    }
+    Value* const first = rows_->first(o.src[0], half);
+    Value* const offset = llvm::ConstantInt::get(first->getType(), static_cast<std::uint64_t>(o.imm), true);
+    address[half] = b_.CreateZExt(b_.CreateAdd(first, offset), word);
+  }
+  // The lowest address, and the end of the last lane's bytes.
+  const std::int64_t way = stride * (a.address.whole ? kWarpSize - 1 : kHalfWarp - 1);
+  Value *low = address[0], *high = address[0];
+  if (!a.address.whole) {
+    low = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, address[0], address[1]);
+    high = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, address[0], address[1]);
+  }
+  if (way < 0) low = b_.CreateAdd(low, number(way));
+  high = b_.CreateAdd(high, number(std::max<std::int64_t>(way, 0) + a.lane_bytes()));
+  Value *begin = nullptr, *end = nullptr, *origin = nullptr;
+  if (a.site.space == isa::Space::shared) {
+    begin = b_.getInt64(0);
+    end = call("shared_bytes_of", {warp_});
+    origin = call("shared_of", {warp_});
+  } else {
+    Value* const region = call("region_of", {warp_, b_.getInt32(a.site.index)});
+    begin = b_.CreateAlignedLoad(word, region, llvm::Align(8));
+    end = b_.CreateAlignedLoad(word, b_.CreateConstGEP1_64(b_.getInt8Ty(), region, 8), llvm::Align(8));
+    origin = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  }
+  Value* inside = b_.CreateAnd(b_.CreateICmpUGE(low, begin), b_.CreateICmpULE(high, end));
+  inside = b_.CreateAnd(inside, b_.CreateICmpULT(low, high));
+  if (a.lane_bytes() > 1) {
+    Value* const bits = a.address.whole ? address[0] : b_.CreateOr(address[0], address[1]);
+    inside = b_.CreateAnd(inside, b_.CreateIsNull(b_.CreateAnd(bits, number(a.lane_bytes() - 1))));
+  }
+  BasicBlock* const reached = block();
+  b_.CreateCondBr(inside, reached, a.slow);
+  b_.SetInsertPoint(reached);
+  if (program_.watched)
+    call("tell_access_of", {warp_, real(a.op), b_.getInt8(static_cast<std::uint8_t>(a.site.space)), address[0],
+                            number(stride), b_.CreateSub(address[1], address[0])});
+  b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
+  for (const unsigned half : {0u, 1u})
+    a.first[half] = a.site.space == isa::Space::shared ? b_.CreateGEP(b_.getInt8Ty(), origin, address[half])
+                                                       : b_.CreateIntToPtr(address[half], b_.getPtrTy());
+}
+
+namespace {
+
+// Lanes of one of several values, in turn: the order of elements in memory.
+llvm::SmallVector<int, 64> interleaved(unsigned lanes, unsigned elements) {
+  llvm::SmallVector<int, 64> order;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    for (unsigned e = 0; e < elements; ++e) order.push_back(static_cast<int>(e * lanes + lane));
+  return order;
+}
+
+llvm::SmallVector<int, 64> every(unsigned lanes, unsigned elements, unsigned element) {
+  llvm::SmallVector<int, 64> order;
+  for (unsigned lane = 0; lane < lanes; ++lane) order.push_back(static_cast<int>(lane * elements + element));
+  return order;
+}
+
+llvm::SmallVector<int, 64> from(unsigned first, unsigned count) {
+  llvm::SmallVector<int, 64> order;
+  for (unsigned i = 0; i < count; ++i) order.push_back(static_cast<int>(first + i));
+  return order;
+}
+
+} // namespace
+
+// Host address of a lane.
+Value* Emitter::place(const Access& a, std::uint32_t lane) {
+  const auto offset = static_cast<std::int64_t>(lane % kHalfWarp) * a.address.stride;
+  return b_.CreateConstGEP1_64(b_.getInt8Ty(), a.first[lane / kHalfWarp], static_cast<std::uint64_t>(offset));
+}
+
+// Addresses of the lanes of a gather or scatter.
+Value* Emitter::places(const Access& a, std::uint32_t lane, std::uint32_t count) {
+  llvm::SmallVector<llvm::Constant*, 16> offsets;
+  for (std::uint32_t i = 0; i < count; ++i)
+    offsets.push_back(b_.getInt64(static_cast<std::uint64_t>(static_cast<std::int64_t>(i) * a.address.stride)));
+  return b_.CreateGEP(b_.getInt8Ty(), place(a, lane), llvm::ConstantVector::get(offsets));
+}
+
+void Emitter::load_sequence(Access& a, const Computed& computed) {
+  const OpFacts& f = region_.facts(a.op);
+  const Chunks& chunks = rows_->chunks();
+  const std::uint32_t lanes = chunks.lanes(a.row_bytes());
+  llvm::Type* const element = b_.getIntNTy(8 * a.element_bytes());
+  llvm::Type* const lane = b_.getIntNTy(8 * a.row_bytes());
+  const bool sign = isa::is_signed(a.key.type);
+  const llvm::Align align(a.lane_bytes());
+  if (a.address.stride == 0) {
+    for (unsigned e = 0; e < a.vector(); ++e) {
+      Value* value[2]{};
+      for (unsigned half = 0; half < (a.address.whole ? 1u : 2u); ++half) {
+        Value* const at = b_.CreateConstGEP1_64(b_.getInt8Ty(), a.first[half], std::uint64_t{e} * a.element_bytes());
+        value[half] = b_.CreateIntCast(b_.CreateAlignedLoad(element, at, llvm::Align(a.element_bytes())), lane, sign);
+        if (computed.kept.is_sequence()) rows_->set_first(f.defs[e].offset, half, value[half]);
+      }
+      if (computed.kept.is_sequence()) continue;
+      for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c)
+        rows_->set_chunk(f.defs[e].offset, c, rows_->spread(a.address, a.row_bytes(), c, value[0], value[1]));
+    }
+    return;
+  }
+  for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c) {
+    Value* there = nullptr;
+    const auto loaded = [&](std::uint32_t first, std::uint32_t count) -> Value* {
+      if (!a.is_contiguous())
+        return b_.CreateMaskedGather(llvm::FixedVectorType::get(element, count), places(a, first, count), align);
+      return b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, count * a.vector()), place(a, first), align);
+    };
+    if (lanes > kHalfWarp && !a.address.whole) {
+      Value* const both[] = {loaded(0, kHalfWarp), loaded(kHalfWarp, kHalfWarp)};
+      there = llvm::concatenateVectors(b_, both);
+    } else {
+      there = loaded(c * lanes, lanes);
+    }
+    for (unsigned e = 0; e < a.vector(); ++e) {
+      Value* const own = a.vector() == 1 ? there : b_.CreateShuffleVector(there, every(lanes, a.vector(), e));
+      rows_->set_chunk(f.defs[e].offset, c, b_.CreateIntCast(own, llvm::FixedVectorType::get(lane, lanes), sign));
+    }
+  }
+}
+
+void Emitter::store_sequence(Access& a) {
+  const OpFacts& f = region_.facts(a.op);
+  const Chunks& chunks = rows_->chunks();
+  const std::uint32_t lanes = chunks.lanes(a.row_bytes());
+  llvm::Type* const narrow = llvm::FixedVectorType::get(b_.getIntNTy(8 * a.element_bytes()), lanes);
+  const llvm::Align align(a.lane_bytes());
+  for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c) {
+    llvm::SmallVector<Value*, 4> elements;
+    for (unsigned e = 0; e < a.vector(); ++e)
+      elements.push_back(b_.CreateTrunc(rows_->chunk(f.uses[1 + e].offset, c), narrow));
+    Value* values = elements[0];
+    if (a.vector() > 1)
+      values = b_.CreateShuffleVector(llvm::concatenateVectors(b_, elements), interleaved(lanes, a.vector()));
+    const auto stored = [&](Value* value, std::uint32_t first, std::uint32_t count) {
+      if (a.is_contiguous())
+        b_.CreateAlignedStore(value, place(a, first), align);
+      else
+        b_.CreateMaskedScatter(value, places(a, first, count), align);
+    };
+    if (lanes > kHalfWarp && !a.address.whole) {
+      for (const std::uint32_t first : {0u, kHalfWarp})
+        stored(b_.CreateShuffleVector(values, from(first * a.vector(), kHalfWarp * a.vector())), first, kHalfWarp);
+    } else {
+      stored(values, c * lanes, lanes);
+    }
+  }
+}
+
+} // namespace warplens::exec::compile
