@@ -33,6 +33,12 @@ struct Emitter::Access {
   [[nodiscard]] std::uint32_t row_bytes() const { return static_cast<std::uint32_t>(key.register_bytes); }
   [[nodiscard]] unsigned vector() const { return static_cast<unsigned>(key.vector); }
   [[nodiscard]] bool is_contiguous() const { return address.stride == lane_bytes(); }
+  /// The distance of lanes in elements if they are so near that vectors with every second, third or fourth element are
+  /// faster than gathering; otherwise 0.
+  [[nodiscard]] unsigned near() const {
+    const std::int64_t distance = address.stride / element_bytes();
+    return distance >= 2 && distance <= 4 ? static_cast<unsigned>(distance) : 0;
+  }
 };
 
 namespace {
@@ -188,6 +194,13 @@ llvm::SmallVector<int, 64> every(unsigned lanes, unsigned elements, unsigned ele
   return order;
 }
 
+// Lanes with a distance; between them is nothing.
+llvm::SmallVector<int, 64> apart(unsigned lanes, unsigned distance) {
+  llvm::SmallVector<int, 64> order(lanes * distance, llvm::PoisonMaskElem);
+  for (unsigned lane = 0; lane < lanes; ++lane) order[lane * distance] = static_cast<int>(lane);
+  return order;
+}
+
 llvm::SmallVector<int, 64> from(unsigned first, unsigned count) {
   llvm::SmallVector<int, 64> order;
   for (unsigned i = 0; i < count; ++i) order.push_back(static_cast<int>(first + i));
@@ -195,6 +208,13 @@ llvm::SmallVector<int, 64> from(unsigned first, unsigned count) {
 }
 
 } // namespace
+
+// The first of each `distance` elements.
+llvm::Constant* Emitter::one_of(std::uint32_t lanes, unsigned distance) {
+  llvm::SmallVector<llvm::Constant*, 64> truths(lanes * distance, b_.getFalse());
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) truths[lane * distance] = b_.getTrue();
+  return llvm::ConstantVector::get(truths);
+}
 
 // Host address of a lane.
 Value* Emitter::place(const Access& a, std::uint32_t lane) {
@@ -235,6 +255,11 @@ void Emitter::load_sequence(Access& a, const Computed& computed) {
   for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c) {
     Value* there = nullptr;
     const auto loaded = [&](std::uint32_t first, std::uint32_t count) -> Value* {
+      if (const unsigned near = a.near(); near != 0 && !a.is_contiguous()) {
+        auto* const all = llvm::FixedVectorType::get(element, count * near);
+        return b_.CreateShuffleVector(b_.CreateMaskedLoad(all, place(a, first), align, one_of(count, near)),
+                                      every(count, near, 0));
+      }
       if (!a.is_contiguous())
         return b_.CreateMaskedGather(llvm::FixedVectorType::get(element, count), places(a, first, count), align);
       return b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, count * a.vector()), place(a, first), align);
@@ -268,6 +293,9 @@ void Emitter::store_sequence(Access& a) {
     const auto stored = [&](Value* value, std::uint32_t first, std::uint32_t count) {
       if (a.is_contiguous())
         b_.CreateAlignedStore(value, place(a, first), align);
+      else if (const unsigned near = a.near(); near != 0)
+        b_.CreateMaskedStore(b_.CreateShuffleVector(value, apart(count, near)), place(a, first), align,
+                             one_of(count, near));
       else
         b_.CreateMaskedScatter(value, places(a, first, count), align);
     };

@@ -35,7 +35,15 @@ namespace {
 // Functions that are longer are not taken apart: their code would be repeated for each instruction.
 constexpr unsigned kLongestInlined = 400;
 
-struct Lap { std::chrono::steady_clock::time_point t = std::chrono::steady_clock::now(); void operator()(const char* what) { auto n = std::chrono::steady_clock::now(); if (std::getenv("WL_LAP")) fmt::print(stderr, "{}: {:.0f} ms\n", what, std::chrono::duration<double, std::milli>(n - t).count()); t = n; } };
+struct Lap {
+  std::chrono::steady_clock::time_point t = std::chrono::steady_clock::now();
+  void operator()(const char* what) {
+    auto n = std::chrono::steady_clock::now();
+    if (std::getenv("WL_LAP"))
+      fmt::print(stderr, "{}: {:.0f} ms\n", what, std::chrono::duration<double, std::milli>(n - t).count());
+    t = n;
+  }
+};
 std::string told(llvm::Error error) { return llvm::toString(std::move(error)); }
 
 // The address row, and those of the elements.
@@ -257,7 +265,14 @@ std::string code_of(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies
     problem = "this machine cannot make object files";
     return {};
   }
-  { std::size_t n = 0, b = 0; for (auto& f : module) { n += f.getInstructionCount(); b += f.size(); } if (std::getenv("WL_LAP")) fmt::print(stderr, "{} instructions {} blocks\n", n, b); }
+  {
+    std::size_t n = 0, b = 0;
+    for (auto& f : module) {
+      n += f.getInstructionCount();
+      b += f.size();
+    }
+    if (std::getenv("WL_LAP")) fmt::print(stderr, "{} instructions {} blocks\n", n, b);
+  }
   emission.run(module);
   lap("emission");
   return {code.data(), code.size()};

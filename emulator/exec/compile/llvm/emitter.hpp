@@ -57,6 +57,7 @@ private:
   void access_rows(Access& access, bool loads);
   void load_sequence(Access& access, const Computed& computed);
   void store_sequence(Access& access);
+  llvm::Constant* one_of(std::uint32_t lanes, unsigned distance);
   llvm::Value* place(const Access& access, std::uint32_t lane);
   llvm::Value* places(const Access& access, std::uint32_t lane, std::uint32_t count);
 

@@ -80,6 +80,66 @@ void Part::find_dirty(const Region& region) {
   }
 }
 
+// The rows that go back to memory where warps leave the part, all together.
+std::size_t Part::saved_rows(const Region& region) const {
+  std::size_t rows = 0;
+  for (const unsigned i : reachable_.set_bits()) {
+    if (!elsewhere_.test(i) && !region.facts(i).leaves && !region.goes(i)) continue;
+    llvm::BitVector saved = region.live_before(i);
+    saved &= dirty_before(i);
+    rows += saved.count();
+  }
+  return rows;
+}
+
+namespace {
+
+// The code at the exits grows with the square of a program's length: a part with more is divided.
+constexpr std::size_t kMostSaved = 400;
+
+std::vector<std::uint32_t> list(const llvm::BitVector& ops) {
+  return std::vector<std::uint32_t>(ops.set_bits_begin(), ops.set_bits_end());
+}
+
+llvm::BitVector worthwhile(const Region& region, llvm::BitVector heads) {
+  for (const unsigned head : heads.set_bits())
+    if (work_from(region, head, kLeastOps) < kLeastOps) heads.reset(head);
+  return heads;
+}
+
+// From `head` to wherever other code begins.
+Part piece(const Region& region, std::uint32_t head, llvm::BitVector others) {
+  others.reset(head);
+  return {region, {head}, std::move(others)};
+}
+
+// The last op of the innermost loop that begins at `head`; nothing if it contains another one.
+std::optional<std::uint32_t> innermost_loop(const Region& region, std::uint32_t head) {
+  for (std::uint32_t i = head; i < region.size(); ++i)
+    if (region.goes(i) && region.target(i) <= i) return region.target(i) == head ? std::optional(i) : std::nullopt;
+  return std::nullopt;
+}
+
+// Each head has a part of its own, which contains the loop that begins there if its exits are few.
+std::vector<Part> pieces(const Region& region, const llvm::BitVector& heads) {
+  std::vector<Part> parts;
+  for (const unsigned head : heads.set_bits()) {
+    if (const std::optional<std::uint32_t> last = innermost_loop(region, head)) {
+      llvm::BitVector others = heads;
+      others.reset(head, *last + 1);
+      Part loop = piece(region, head, std::move(others));
+      if (loop.saved_rows(region) <= kMostSaved) {
+        parts.push_back(std::move(loop));
+        continue;
+      }
+    }
+    parts.push_back(piece(region, head, heads));
+  }
+  return parts;
+}
+
+} // namespace
+
 std::vector<Part> parts_of(const Region& region) {
   llvm::BitVector wanted(region.size()), sides(region.size());
   wanted.set(0);
@@ -91,26 +151,17 @@ std::vector<Part> parts_of(const Region& region) {
     if (kind == Kind::branch) sides.set(region.target(i));
     if (kind == Kind::branch || kind == Kind::rejoin) sides.set(i + 1);
   }
-  const auto worthwhile = [&](llvm::BitVector heads) {
-    for (const unsigned head : heads.set_bits())
-      if (work_from(region, head, kLeastOps) < kLeastOps) heads.reset(head);
-    return heads;
-  };
-  const auto list = [](const llvm::BitVector& heads) {
-    return std::vector<std::uint32_t>(heads.set_bits_begin(), heads.set_bits_end());
-  };
-  const llvm::BitVector heads = worthwhile(wanted);
-  std::vector<Part> parts;
-  if (heads.none()) return parts;
-  parts.emplace_back(region, list(heads), llvm::BitVector(region.size()));
+  const llvm::BitVector heads = worthwhile(region, wanted);
+  if (heads.none()) return {};
+  Part whole(region, list(heads), llvm::BitVector(region.size()));
   sides.reset(heads);
-  const llvm::BitVector others = worthwhile(sides);
-  for (const unsigned side : others.set_bits()) {
-    llvm::BitVector elsewhere = heads;
-    elsewhere |= others;
-    elsewhere.reset(side);
-    parts.emplace_back(region, std::vector<std::uint32_t>{side}, std::move(elsewhere));
-  }
+  llvm::BitVector all = worthwhile(region, sides);
+  all |= heads;
+  if (whole.saved_rows(region) > kMostSaved) return pieces(region, all);
+  std::vector<Part> parts;
+  parts.push_back(std::move(whole));
+  for (const unsigned head : all.set_bits())
+    if (!heads.test(head)) parts.push_back(piece(region, head, all));
   return parts;
 }
 

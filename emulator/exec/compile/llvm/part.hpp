@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's ops become several functions: parts. The first part has everything that can be compiled. Warps enter it
-// at loops, and after an op that the interpreter runs. Diverged warps enter parts of their own, at either side of a
-// branch and where paths meet, which return where another one begins. As entries of the first part, they would keep its
-// loops from being optimised, and the time to compile it would grow with the square of their number.
+// A program's ops become several functions: parts. The first part of a small program has everything that can be
+// compiled. Warps enter it at loops, and after an op that the interpreter runs. Diverged warps enter parts of their
+// own, at either side of a branch and where paths meet, which return where another one begins. As entries of the first
+// part, they would keep its loops from being optimised, and the time to compile it would grow with the square of their
+// number.
+//
+// In a large program, each innermost loop is a part, and all other parts end where another one begins.
 #pragma once
 
 #include "emulator/exec/compile/llvm/region.hpp"
@@ -24,6 +27,8 @@ public:
   [[nodiscard]] bool touches(std::uint32_t row) const { return touched_.test(row); }
   /// The rows that may have been written since the warp entered.
   [[nodiscard]] const llvm::BitVector& dirty_before(std::uint32_t op) const { return dirty_.at(op); }
+
+  [[nodiscard]] std::size_t saved_rows(const Region& region) const;
 
 private:
   void find_reachable(const Region& region);
