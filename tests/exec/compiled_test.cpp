@@ -198,6 +198,68 @@ TEST(Compiled, NansAreCanonical) {
       .expect_same();
 }
 
+// Addresses and values that the compiler takes for sequences, in blocks of several shapes: one row, rows of half a warp,
+// and rows where nothing is known.
+TEST(Compiled, SequencesInBlocksOfEachShape) {
+  const std::string body =
+      "mov.u32 %r20, %tid.y; mov.u32 %r21, %warpid; mov.u32 %r22, %laneid; mad.lo.u32 %r22, %r21, 32, %r22;\n"
+      "mad.lo.u32 %r22, %r3, 64, %r22; mul.wide.u32 %rd2, %r22, 4; add.u64 %rd2, %rd1, %rd2;\n"
+      "mov.u32 %r23, %tid.x; mul.wide.u32 %rd10, %r23, 4; ld.param.u64 %rd3, [out]; add.u64 %rd11, %rd3, %rd10;\n"
+      "ld.global.u32 %r10, [%rd11]; mul.wide.u32 %rd12, %r20, 8; add.u64 %rd13, %rd3, %rd12;\n"
+      "ld.global.v2.u32 {%r11, %r12}, [%rd13]; shl.b32 %r13, %r23, 3; cvt.u64.u32 %rd14, %r13;\n"
+      "add.u64 %rd15, %rd3, %rd14; ld.global.u32 %r14, [%rd15+4]; ld.global.u8 %r15, [%rd11+1];\n"
+      "ld.global.u32 %r16, [%rd3+64]; neg.s32 %r17, %r23; mul.wide.s32 %rd16, %r17, 4; add.u64 %rd17, %rd3, %rd16;\n"
+      "ld.global.u32 %r18, [%rd17+512]; add.u32 %r10, %r10, %r11; xor.b32 %r10, %r10, %r12; add.u32 %r10, %r10, %r14;\n"
+      "mad.lo.u32 %r10, %r15, %r16, %r10; add.u32 %r10, %r10, %r18; mov.u32 %r19, 0;\n"
+      "LOOP: add.u32 %r10, %r10, %r19; add.u32 %r19, %r19, %r16; and.b32 %r19, %r19, 15; add.u32 %r24, %r24, 1;\n"
+      "setp.lt.u32 %p1, %r24, 9; @%p1 bra LOOP;\n"
+      "st.global.u32 [%rd2+8192], %r10; st.global.u32 [%rd15+12292], %r14; ret;";
+  using Block = std::array<std::uint32_t, 3>;
+  for (const Block& block : {Block{64, 1, 1}, Block{16, 4, 1}, Block{32, 2, 1}, Block{8, 8, 1}, Block{40, 1, 1},
+                             Block{16, 2, 2}, Block{1, 64, 1}}) {
+    SCOPED_TRACE(testing::PrintToString(block));
+    Subject s = words("mov.u32 %r24, 0;\n" + body);
+    s.block = block;
+    s.expect_same();
+  }
+}
+
+// A sequence of 32-bit numbers that wraps around is none of 64-bit numbers.
+TEST(Compiled, SequencesThatWrapAround) {
+  for (const char* const widening : {"cvt.s64.s32", "cvt.u64.u32"})
+    for (const char* const start : {"0x7ffffff0", "0xfffffff0", "0"})
+      words(std::string("add.u32 %r10, %r1, ") + start + "; " + widening +
+            " %rd10, %r10; shr.u64 %rd11, %rd10, 20; cvt.u32.u64 %r11, %rd11; mul.wide.s32 %rd12, %r10, 3;\n"
+            "cvt.u32.u64 %r12, %rd12; shr.u64 %rd13, %rd12, 32; cvt.u32.u64 %r13, %rd13; xor.b32 %r12, %r12, %r13;\n"
+            "st.global.u32 [%rd2], %r11; st.global.u32 [%rd2+1024], %r12; ret;")
+          .expect_same();
+}
+
+// Where paths meet, lanes have what their own path wrote, even if each path wrote one number.
+TEST(Compiled, UniformOnEachPathOnly) {
+  words("and.b32 %r10, %r1, 1; setp.eq.u32 %p1, %r10, 0; mov.u32 %r11, 5; mov.u32 %r13, 0;\n"
+        "LOOP: @%p1 bra EVEN; add.u32 %r11, %r11, 7; mul.lo.u32 %r11, %r11, 3; sub.u32 %r11, %r11, 1; xor.b32 %r11, "
+        "%r11, 9; add.u32 %r11, %r11, 2; bra MEET;\n"
+        "EVEN: add.u32 %r11, %r11, 1; xor.b32 %r11, %r11, 64; add.u32 %r11, %r11, 4; mul.lo.u32 %r11, %r11, 5; sub.u32 "
+        "%r11, %r11, 3;\n"
+        "MEET: add.u32 %r12, %r11, %r13; shl.b32 %r14, %r12, 1; xor.b32 %r12, %r12, %r14; add.u32 %r12, %r12, 3;\n"
+        "st.global.u32 [%rd2], %r12; add.u32 %r13, %r13, 1; setp.lt.u32 %p2, %r13, 6; @%p2 bra LOOP; ret;")
+      .expect_same();
+}
+
+// More branches than one function could have: the code is divided.
+TEST(Compiled, LargeKernels) {
+  std::string body = "mov.u32 %r10, %r1; mov.u32 %r11, 1; mov.u32 %r12, 2; mov.u32 %r13, 3; mov.u32 %r14, 4;\n";
+  for (int i = 0; i < 150; ++i)
+    body += "mad.lo.u32 %r10, %r10, 5, %r11; xor.b32 %r11, %r11, %r10; add.u32 %r12, %r12, %r11; sub.u32 %r13, %r12, "
+            "%r13; mad.lo.u32 %r14, %r13, 3, %r14; and.b32 %r15, %r14, " +
+            std::to_string(1 << i % 5) + "; setp.eq.u32 %p1, %r15, 0; @%p1 bra L" + std::to_string(i) +
+            "; add.u32 %r10, %r10, %r14; xor.b32 %r12, %r12, 9;\nL" + std::to_string(i) + ":\n";
+  words(body + "LOOP: add.u32 %r10, %r10, 3; mul.lo.u32 %r10, %r10, %r12; xor.b32 %r10, %r10, %r13; add.u32 %r11, %r11, "
+               "1; and.b32 %r15, %r11, 15; setp.ne.u32 %p1, %r15, 0; @%p1 bra LOOP; st.global.u32 [%rd2], %r10; ret;")
+      .expect_same();
+}
+
 TEST(Compiled, CodeIsKept) {
   if (!WARPLENS_HAS_COMPILER) GTEST_SKIP();
   namespace fs = std::filesystem;

@@ -21,7 +21,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -35,15 +34,6 @@ namespace {
 // Functions that are longer are not taken apart: their code would be repeated for each instruction.
 constexpr unsigned kLongestInlined = 400;
 
-struct Lap {
-  std::chrono::steady_clock::time_point t = std::chrono::steady_clock::now();
-  void operator()(const char* what) {
-    auto n = std::chrono::steady_clock::now();
-    if (std::getenv("WL_LAP"))
-      fmt::print(stderr, "{}: {:.0f} ms\n", what, std::chrono::duration<double, std::milli>(n - t).count());
-    t = n;
-  }
-};
 std::string told(llvm::Error error) { return llvm::toString(std::move(error)); }
 
 // The address row, and those of the elements.
@@ -250,9 +240,7 @@ std::string code_of(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies
     problem = "the compiler made wrong code: " + broken;
     return {};
   }
-  Lap lap;
   optimize(module, bodies, machine);
-  lap("optimize");
   if (const char* const dump = std::getenv("WARPLENS_DUMP_LLVM"); dump != nullptr) {
     std::error_code failed;
     llvm::raw_fd_ostream out(dump, failed);
@@ -265,16 +253,7 @@ std::string code_of(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies
     problem = "this machine cannot make object files";
     return {};
   }
-  {
-    std::size_t n = 0, b = 0;
-    for (auto& f : module) {
-      n += f.getInstructionCount();
-      b += f.size();
-    }
-    if (std::getenv("WL_LAP")) fmt::print(stderr, "{} instructions {} blocks\n", n, b);
-  }
   emission.run(module);
-  lap("emission");
   return {code.data(), code.size()};
 }
 
@@ -312,23 +291,18 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
   if (machine == nullptr) return;
   module.setTargetTriple(machine->getTargetTriple().str());
   module.setDataLayout(machine->createDataLayout());
-  Lap lap;
   const Region region = region_of(request, *bitcode);
-  lap("region");
   const std::vector<Part> parts = parts_of(region);
   tell_how(region, parts, outcome);
-  lap("parts");
   if (parts.empty()) return;
   std::vector<llvm::Function*> bodies;
   std::vector<std::uint32_t> heads;
   const Shapes shapes(*request.program, region, request.block);
-  lap("shapes");
   Target target{*bitcode, *machine, level, Chunks(level.ends_with("v4") ? 64 : level.ends_with("v3") ? 32 : 16)};
   for (const Part& part : parts) {
     bodies.push_back(Emitter(*request.program, region, shapes, part, target, module).run());
     heads.insert(heads.end(), part.heads().begin(), part.heads().end());
   }
-  lap("emit");
   // All that the code depends on is in the module now.
   std::string content;
   llvm::raw_string_ostream writer(content);
@@ -340,10 +314,8 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
     if (outcome.was_kept) return bitcode->forget();
     outcome.problem.clear();
   }
-  lap("hash");
   const std::string code = code_of(module, bodies, *bitcode, level, *machine, outcome.problem);
   if (code.empty()) return;
-  lap("code");
   outcome.bytes = code.size();
   load(llvm::MemoryBuffer::getMemBufferCopy(code), request, heads, outcome);
   if (request.keep && outcome.problem.empty()) request.keep(content, code);
