@@ -3,6 +3,7 @@
 // compiled for the first time.
 #pragma once
 
+#include "emulator/exec/block/cta.hpp"
 #include "emulator/exec/compile/meaning.hpp"
 
 #include <array>
@@ -43,5 +44,15 @@ struct CompileOutcome {
 
 /// The function that the library exports as "warplens_compile". Thread-safe.
 using CompileFunction = void (*)(const CompileRequest&, CompileOutcome&);
+
+/// What the library exports as "warplens_compiler_layout": it must be of the same build as the emulator, whose data
+/// compiled code reads.
+constexpr std::uint64_t compiler_layout() {
+  std::uint64_t mixed = 0;
+  for (const std::size_t size : {sizeof(CompileRequest), sizeof(CompileOutcome), sizeof(OpMeaning), sizeof(Program),
+                                 sizeof(MemorySite), sizeof(Warp), sizeof(Cta), sizeof(Worker), sizeof(LaunchShape)})
+    mixed = (mixed ^ size) * 0x9e3779b97f4a7c15u;
+  return mixed;
+}
 
 } // namespace warplens::exec

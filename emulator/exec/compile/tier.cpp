@@ -76,8 +76,10 @@ const Library& library() {
       l.problem = fmt::format("cannot open {}: {}", kLibrary, dlerror());
       return l;
     }
-    l.compile = reinterpret_cast<CompileFunction>(dlsym(handle, "warplens_compile"));
-    if (l.compile == nullptr) l.problem = fmt::format("{} has no function 'warplens_compile'", kLibrary);
+    const auto* const layout = static_cast<const std::uint64_t*>(dlsym(handle, "warplens_compiler_layout"));
+    if (layout != nullptr && *layout == compiler_layout())
+      l.compile = reinterpret_cast<CompileFunction>(dlsym(handle, "warplens_compile"));
+    if (l.compile == nullptr) l.problem = fmt::format("{} is of another build of Warplens", kLibrary);
     return l;
   }());
   return opened;

@@ -328,3 +328,6 @@ extern "C" [[gnu::visibility("default")]] void warplens_compile(const warplens::
                                                                 warplens::exec::CompileOutcome& outcome) {
   warplens::exec::compile::compile(request, outcome);
 }
+
+extern "C" [[gnu::visibility("default")]] const std::uint64_t warplens_compiler_layout =
+    warplens::exec::compiler_layout();

@@ -11,6 +11,8 @@ namespace {
 
 // Entering and leaving compiled code moves rows between memory and registers: less work than this is not worth it.
 constexpr int kLeastOps = 6;
+// Nor is it worth the time of the compiler in a large kernel, unless it is in a loop.
+constexpr int kLeastOfPiece = 12;
 
 // The most instructions that may run from an op until the warp leaves, up to a limit.
 int work_from(const Region& region, std::uint32_t op, int limit) {
@@ -97,6 +99,13 @@ namespace {
 // The code at the exits grows with the square of a program's length: a part with more is divided.
 constexpr std::size_t kMostSaved = 400;
 
+// The last op of the innermost loop that begins at `head`; nothing if it contains another one.
+std::optional<std::uint32_t> innermost_loop(const Region& region, std::uint32_t head) {
+  for (std::uint32_t i = head; i < region.size(); ++i)
+    if (region.goes(i) && region.target(i) <= i) return region.target(i) == head ? std::optional(i) : std::nullopt;
+  return std::nullopt;
+}
+
 std::vector<std::uint32_t> list(const llvm::BitVector& ops) {
   return std::vector<std::uint32_t>(ops.set_bits_begin(), ops.set_bits_end());
 }
@@ -107,17 +116,20 @@ llvm::BitVector worthwhile(const Region& region, llvm::BitVector heads) {
   return heads;
 }
 
+// The ops between one beginning of a piece and the next one, which are few in many branches of a large kernel.
+llvm::BitVector long_pieces(const Region& region, llvm::BitVector heads) {
+  for (const unsigned head : heads.set_bits()) {
+    const int next = heads.find_next(head);
+    const auto end = next < 0 ? region.size() : static_cast<std::uint32_t>(next);
+    if (end - head < kLeastOfPiece && !innermost_loop(region, head)) heads.reset(head);
+  }
+  return heads;
+}
+
 // From `head` to wherever other code begins.
 Part piece(const Region& region, std::uint32_t head, llvm::BitVector others) {
   others.reset(head);
   return {region, {head}, std::move(others)};
-}
-
-// The last op of the innermost loop that begins at `head`; nothing if it contains another one.
-std::optional<std::uint32_t> innermost_loop(const Region& region, std::uint32_t head) {
-  for (std::uint32_t i = head; i < region.size(); ++i)
-    if (region.goes(i) && region.target(i) <= i) return region.target(i) == head ? std::optional(i) : std::nullopt;
-  return std::nullopt;
 }
 
 // Each head has a part of its own, which contains the loop that begins there if its exits are few.
@@ -157,7 +169,7 @@ std::vector<Part> parts_of(const Region& region) {
   sides.reset(heads);
   llvm::BitVector all = worthwhile(region, sides);
   all |= heads;
-  if (whole.saved_rows(region) > kMostSaved) return pieces(region, all);
+  if (whole.saved_rows(region) > kMostSaved) return pieces(region, long_pieces(region, all));
   std::vector<Part> parts;
   parts.push_back(std::move(whole));
   for (const unsigned head : all.set_bits())
