@@ -30,6 +30,8 @@ PathLatencies latencies() {
   l.l1 = 30;
   l.l2 = 200;
   l.memory = 500;
+  l.memory_doubling = 50;
+  l.line = 2;
   l.barrier = 10;
   l.barrier_of_warp = 2;
   return l;
@@ -127,6 +129,20 @@ TEST(WarpPath, DivergedWarpsTakeBothSides) {
     return cycles(std::string("setp.lt.u32 %p1, %r1, ") + lanes + "; @%p1 bra END; " + kUpdate).l2;
   };
   EXPECT_EQ(branch("16") - branch("0"), 20);
+}
+
+// Device memory delivers two sectors at a time: a warp waits for the slowest of what it needs.
+TEST(WarpPath, ALoadWaitsForAllItsFetches) {
+  const auto far = [](const std::string& address) {
+    return cycles(address + "add.u64 %rd3, %rd1, %rd3; ld.global.u32 %r10, [%rd3]; add.u32 %r11, %r10, 1; ");
+  };
+  const auto of_bytes = [&](int apart) { return far("mul.wide.u32 %rd3, %r1, " + std::to_string(apart) + "; "); };
+  const Far one = of_bytes(0);
+  EXPECT_NEAR(of_bytes(2).memory - one.memory, 0, 1e-9);  // two sectors, side by side
+  EXPECT_NEAR(of_bytes(4).memory - one.memory, 50, 1e-9); // a line
+  EXPECT_NEAR(of_bytes(4).l2 - one.l2, 0, 1e-9);
+  EXPECT_NEAR(of_bytes(128).memory - one.memory, 5 * 50 + 31 * 2, 1e-9); // a sector of each of 32 lines
+  EXPECT_NEAR(of_bytes(128).l2 - one.l2, 31 * 2, 1e-9);
 }
 
 TEST(WarpPath, RegistersLimitTheLoadsInFlight) {

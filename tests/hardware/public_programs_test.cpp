@@ -269,6 +269,70 @@ TEST(MicroBenchmarks, LoadsOfManyLines) {
   }
 }
 
+// A word of each sector of a line takes longer than one word, by one doubling: the line arrives in two parts.
+TEST(MicroBenchmarks, ALineArrivesInTwoParts) {
+  auto answers = micro_benchmarks("h200", "in_flight");
+  const model::CriticalPathParameters p = *model::find_device("h200")->critical_path;
+  const auto each = [&](const std::string& name) {
+    return answers.at(name).at("cycles") / answers.at(name).at("times");
+  };
+  const double l1 = path_latency(p, "latency_l1"), memory = path_latency(p, "latency_memory");
+  for (int in_flight = 1, doublings = 1; in_flight <= 8; in_flight *= 2, ++doublings) {
+    double sum = 0;
+    for (const char* warps : {"1", "2", "4"}) {
+      const std::string rest = " " + std::to_string(in_flight) + " 4 1 " + warps + " 0";
+      sum += each("memory" + rest) - each("l1" + rest) + l1;
+    }
+    EXPECT_NEAR(sum / 3, memory + doublings * *p.latency_memory_doubling, 18) << in_flight;
+  }
+}
+
+// Copies of words keep neither the start of blocks nor device memory busy: what is left is the time of a block, and
+// what passes until the next one starts in its place.
+TEST(MicroBenchmarks, TimeBetweenTwoBlocks) {
+  auto answers = micro_benchmarks("h200");
+  const model::Device device = *model::find_device("h200");
+  const model::CriticalPathParameters p = *device.critical_path;
+  constexpr double kBlocks = 524288 - 262144, kBytes = 1024, kResident = 8, kArithmetic = 4;
+  const double each = kResident * device.multiprocessors / kBlocks;
+  const double stays = each * (answers.at("copy_words 524288 256").at("device_cycles") -
+                               answers.at("copy_words 262144 256").at("device_cycles"));
+  const double memory = each * kBlocks * kBytes * (1 / p.memory_read + 1 / p.memory_write);
+  const double alone = std::pow(std::pow(stays, p.overlap) - std::pow(memory, p.overlap), 1 / p.overlap);
+  const double path = path_latency(p, "latency_memory") + *p.latency_memory_doubling +
+                      kArithmetic * path_latency(p, "latency_arithmetic");
+  EXPECT_NEAR(alone - path, *p.block_turnover, 1);
+}
+
+// Blocks that only read words start as fast as blocks that do nothing, and the last one ends later.
+TEST(MicroBenchmarks, BlocksStartWhileOthersRun) {
+  auto answers = micro_benchmarks("h200");
+  const model::CriticalPathParameters p = *model::find_device("h200")->critical_path;
+  const double path = path_latency(p, "latency_memory") + *p.latency_memory_doubling;
+  for (const int blocks : {256, 512, 1024, 2048, 4096, 16384, 65536, 262144, 524288}) {
+    const double start = blocks * (p.block_cycles + 8 * p.warp_cycles);
+    EXPECT_NEAR(answers.at("read_words " + std::to_string(blocks) + " 256 1").at("device_cycles") /
+                    (p.overhead + p.first_access + start + path),
+                1, 0.07)
+        << blocks;
+  }
+}
+
+// One launch reads memory of the host, one writes it, one does both.
+TEST(MicroBenchmarks, MemoryOfTheHost) {
+  auto answers = micro_benchmarks("h200", "short_launches");
+  const model::CriticalPathParameters p = *model::find_device("h200")->critical_path;
+  const auto cycles = [&](const std::string& name) { return answers.at(name).at("device_cycles"); };
+  constexpr double kMost = 1 << 24, kLess = 1 << 20;
+  const auto rate = [&](const std::string& name) {
+    return (kMost - kLess) / (cycles(name + " 1056 256 16777216 0") - cycles(name + " 256 256 1048576 0"));
+  };
+  EXPECT_NEAR(rate("host_read"), *p.host_read, 0.05);
+  EXPECT_NEAR(rate("host_write"), *p.host_write, 0.05);
+  EXPECT_NEAR(rate("host_copy"), 1 / std::hypot(1 / *p.host_read, 1 / *p.host_write), 0.8);
+  EXPECT_NEAR(cycles("host_read 1 256 4096 0") - p.overhead, *p.latency_host, 150);
+}
+
 // Updates of floating-point numbers by different requests follow each other, also those of different words of a sector.
 TEST(MicroBenchmarks, ASectorTakesOneRequestOfFloatsAfterTheOther) {
   auto answers = micro_benchmarks("h200", "hot_words");
