@@ -105,7 +105,7 @@ PointedTo pointed_to(const exec::Launch& launch) {
     const exec::Allocation& one = *std::prev(after);
     if (value >= one.end || !seen.insert(one.begin).second) continue;
     result.bytes += one.size();
-    if (one.page_bytes == exec::kHostPageBytes) result.host_bytes += one.size();
+    if (one.host) result.host_bytes += one.size();
   }
   return result;
 }

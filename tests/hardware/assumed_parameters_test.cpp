@@ -21,7 +21,7 @@ std::map<std::string, double> parameters(const Device& device) {
   std::map<std::string, double> result;
   model::CriticalPathParameters copy = *device.critical_path;
   model::visit_fields(copy, [&](std::string_view key, const auto& value) {
-    result[std::string(key)] = std::optional<double>(value).value_or(0);
+    if (const std::optional<double> known = value; known) result[std::string(key)] = *known;
   });
   return result;
 }
