@@ -130,16 +130,19 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
   };
   const JoinedBounds joined = join(p, bounds, d.overlap);
   const double launch = note(p, "launch", *s.blocks * d.block_cycles + total_warps(s) * d.warp_cycles, "cycles");
-  // A single block starts within the overhead.
-  const double last_ends = *s.blocks > 1 ? launch + p.term("warp_cycles").value_or(0) : 0;
+  const double path = p.term("warp_cycles").value_or(0);
+  const double last_ends = *s.blocks > 1 ? launch + path : 0; // a single block starts within the overhead
   const double work = std::max(joined.cycles, last_ends);
   // The first accesses of all multiprocessors translate their addresses at the same time.
   const double first = *s.global_requests > 0 ? d.first_access * (1 - 1 / *s.blocks) : 0;
   const double overhead =
       note(p, "overhead", d.overhead + first + d.first_execution * value_of(s.executed_instructions), "cycles");
-  p.bound = overhead > work             ? "overhead of the launch"
-            : last_ends > joined.cycles ? "launch of blocks"
-                                        : joined.largest->kind;
+  if (overhead > work)
+    p.bound = "overhead of the launch";
+  else if (last_ends > joined.cycles && launch > path)
+    p.bound = "launch of blocks";
+  else
+    p.bound = joined.largest->kind;
   add_path_remarks(p, s);
   return finish(std::move(p), overhead + work, d.clock_ghz);
 }

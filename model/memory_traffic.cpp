@@ -31,7 +31,7 @@ Traffic traffic(const KernelStatistics& s, const MemorySystem& memory) {
   const double bytes_read = s.l2_hit_ratio ? missed : std::min(missed, most_read);
   const double bytes_written = std::min(kSectorBytes * result.written, most_written);
   const double bytes = value_of(s.argument_bytes);
-  const double host = memory.host && bytes > 0 ? value_of(s.host_bytes) / bytes : 0;
+  const double host = memory.host && bytes > 0 ? std::min(1.0, value_of(s.host_bytes) / bytes) : 0;
   result.host_read = host * bytes_read;
   result.host_written = host * bytes_written;
   result.memory_read = (1 - host) * bytes_read;

@@ -86,7 +86,7 @@ TEST_F(LaunchTest, KnowsMemoryOfTheHost) {
   ASSERT_TRUE(report) << render(report.error(), "");
   EXPECT_EQ(report->statistics.argument_bytes, 128 * 4);
   EXPECT_EQ(report->statistics.host_bytes, 128 * 4);
-  EXPECT_EQ(model::trusted(report->predictions)->bound, "overhead of the launch");
+  EXPECT_EQ(model::trusted(report->predictions)->bound, "latency");
   EXPECT_GT(model::trusted(report->predictions)->term("host").value(), 0);
 }
 
