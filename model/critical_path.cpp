@@ -51,7 +51,10 @@ double latency(Prediction& p, const KernelStatistics& s, const Traffic& t, doubl
   const double cold = note(p, "cold", t.cold(), "of the L1 misses"), from_host = t.from_host();
   const double l2_latency = path_latency(d, "latency_l2"), memory_latency = path_latency(d, "latency_memory");
   const double farther = d.latency_host ? (*d.latency_host - l2_latency) / (memory_latency - l2_latency) : 1;
-  const auto along = [&](double l2, double memory) { return l2 + (cold + from_host * farther) * (memory - l2); };
+  const auto along = [&](double l2, double memory) {
+    const double host = l2 + farther * std::max(0.0, memory - l2);
+    return cold * memory + from_host * host + (1 - cold - from_host) * l2;
+  };
   const double average = note(p, "warp_cycles", along(*s.path_l2, *s.path_memory), "cycles");
   using Field = KernelStatistics::Field;
   // Without a path of its own, the longest warp takes longer by its share of the instructions.

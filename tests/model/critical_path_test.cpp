@@ -39,7 +39,7 @@ TEST(CriticalPath, TermsByHand) {
   EXPECT_DOUBLE_EQ(*p.term("busiest"), busiest);
   for (const char* name : {"busiest", "latency", "barriers"}) sum += std::pow(*p.term(name), t.overlap);
   const double overhead = t.overhead + t.first_access * (1 - 1 / 264.0) + 50 * t.first_execution;
-  EXPECT_NEAR(p.cycles, overhead + std::pow(sum, 1 / t.overlap), 1e-6 * p.cycles);
+  EXPECT_NEAR(p.cycles, overhead + std::max(std::pow(sum, 1 / t.overlap), *p.term("launch") + 1600), 1e-6 * p.cycles);
   EXPECT_DOUBLE_EQ(p.milliseconds, p.cycles / (t.clock_ghz * 1e6));
 }
 
@@ -49,13 +49,14 @@ TEST(CriticalPath, ALaunchEndsAfterItsLastBlockHasStarted) {
   KernelStatistics s = launch_on_h200();
   s.path_l2 = s.path_memory = 400;
   s.blocks = 132 * 100;
-  s.instructions = s.l1_wavefronts = s.load_transactions = s.store_transactions = s.global_requests = 0;
+  s.l1_wavefronts = s.load_transactions = s.store_transactions = s.global_requests = 0;
   s.transactions_32 = s.synchronizations = 0;
+  s.instructions = 1;
   const Prediction p = predicted(s);
   EXPECT_EQ(p.bound, "launch of blocks");
   EXPECT_NEAR(p.cycles, t.overhead + *p.term("launch") + 400, 1e-6 * p.cycles);
   s.blocks = 1; // starts within the overhead
-  EXPECT_NEAR(predicted(s).cycles, t.overhead + 400, 1e-6 * p.cycles);
+  EXPECT_NEAR(predicted(s).cycles, t.overhead + 400, 1);
 }
 
 TEST(CriticalPath, TimePassesBetweenTwoBlocks) {
