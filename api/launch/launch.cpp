@@ -9,6 +9,7 @@
 #include "api/launch/control_flow.hpp"
 #include "api/launch/device_launches.hpp"
 #include "api/launch/launch_findings.hpp"
+#include "api/launch/pointed_to.hpp"
 #include "api/launch/sample_text.hpp"
 #include "api/launch/statistics.hpp"
 #include "api/launch/two_watchers.hpp"
@@ -20,10 +21,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <deque>
 #include <iterator>
-#include <set>
 
 namespace warplens::api {
 
@@ -84,30 +83,6 @@ std::vector<std::byte> parameters(const LaunchRequest& request, const exec::Prog
     std::copy_n(bytes.begin(), size, buffer.begin() + program.param_offsets[i]);
   }
   return buffer;
-}
-
-/// Of the allocations that arguments point into, regardless of the arguments' declared types.
-struct PointedTo {
-  std::uint64_t bytes = 0;
-  std::uint64_t host_bytes = 0; ///< those in memory of the host
-};
-
-PointedTo pointed_to(const exec::Launch& launch) {
-  std::set<std::uint64_t> seen;
-  PointedTo result;
-  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= launch.params.size(); at += sizeof(std::uint64_t)) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, &launch.params[at], sizeof value);
-    const auto& all = launch.allocations; // by address
-    const auto after =
-        std::upper_bound(all.begin(), all.end(), value, [](std::uint64_t v, const auto& a) { return v < a.begin; });
-    if (after == all.begin()) continue;
-    const exec::Allocation& one = *std::prev(after);
-    if (value >= one.end || !seen.insert(one.begin).second) continue;
-    result.bytes += one.size();
-    if (one.host) result.host_bytes += one.size();
-  }
-  return result;
 }
 
 /// Occupancy, predictions and findings, from the profile.
