@@ -46,8 +46,8 @@ struct PathLatencies {
   double predicate = 0, branch = 0;                        ///< a comparison's result; a branch that waits for it
   double reconvergence = 0, divergence = 0; ///< where the paths of a branch meet; the second of two paths, in addition
   double l1 = 0, l2 = 0, memory = 0, atomic = 0;
-  /// By how much longer several accesses of memory take than one, for each doubling of their number; each further line
-  /// of a load.
+  /// By how much longer several fetches of two sectors from memory take than one, for each doubling of their number;
+  /// each further line of a load.
   double memory_doubling = 0, line = 0;
   double barrier = 0, barrier_of_warp = 0; ///< of a block without warps; for each of its warps in addition
   friend bool operator==(const PathLatencies&, const PathLatencies&) = default;

@@ -263,12 +263,20 @@ struct Misses {
   const Metric* usual_hits;
 };
 
-/// 1 where it is not known.
-double lines_of_request(const InstructionRow* row) {
-  if (row == nullptr) return 1;
-  const auto requests = static_cast<double>(row->metrics.integer(MetricId::global_requests_ld));
-  const auto lines = static_cast<double>(row->metrics.integer(MetricId::global_lines));
-  return requests > 0 ? lines / requests : 1;
+/// What a request needs on average.
+struct Parts {
+  double lines = 1;
+  double fetches = 1; ///< from device memory, which delivers pairs of sectors
+};
+
+/// One of each where it is not known.
+Parts parts_of_request(const InstructionRow* row) {
+  if (row == nullptr) return {};
+  const auto of = [&](MetricId metric) { return static_cast<double>(row->metrics.integer(metric)); };
+  const double requests = of(MetricId::global_requests_ld);
+  if (requests == 0) return {};
+  const double fetches = (of(MetricId::global_sectors_ld) + of(MetricId::global_lone_sectors)) / 2;
+  return {of(MetricId::global_lines) / requests, fetches / requests};
 }
 
 void set_latency_of_access(Step& step, InstructionClass which, const InstructionRow* row, const PathLatencies& l,
@@ -284,8 +292,9 @@ void set_latency_of_access(Step& step, InstructionClass which, const Instruction
   const double share = hits != nullptr ? hits->number() / 100 : 0;
   step.latency = share * l.l1 + (1 - share) * misses.latency;
   step.doubling = (1 - share) * misses.doubling;
-  const double lines = lines_of_request(row);
-  if (lines > 1) step.latency += l.line * (lines - 1) + step.doubling * std::log2(lines);
+  const Parts parts = parts_of_request(row);
+  if (parts.lines > 1) step.latency += l.line * (parts.lines - 1);
+  if (parts.fetches > 1) step.latency += step.doubling * std::log2(parts.fetches);
 }
 
 double cycles_of_branch(const ir::Instruction& i, const InstructionRow* row, bool forward, const PathLatencies& l) {

@@ -2,8 +2,9 @@
 // A model for current hardware whose parameters are measured by micro-benchmarks: a launch takes the time of its
 // busiest unit, and more if several units are busy or if it has too few warps to hide latency.
 //
-//   busiest = max(issue, units, wavefronts, port, L2, memory, constants, launch)
-//   time    = overhead + (busiest^q + latency^q + barriers^q + atomics^q + swaps^q)^(1/q)
+//   busiest = max(issue, units, wavefronts, port, L2, memory, constants)
+//   joined  = (busiest^q + latency^q + barriers^q + atomics^q + swaps^q)^(1/q)
+//   time    = overhead + max(joined, launch + time of a warp)
 //
 // A launch with enough warps keeps one unit busy all the time, whatever the others do: an H100 that reads device
 // memory, or writes it, computes or loads from shared memory at the same time, at no cost until that takes longer. What
@@ -12,10 +13,14 @@
 // Each term is the number of cycles that the launch would take if it were the only one: instructions at the rate of the
 // schedulers; special functions and double precision at the rate of their units; passes over the L1 cache and shared
 // memory; sectors at the rate at which a multiprocessor exchanges them with the L2 cache, and at the rate of that
-// cache; bytes at the rate of device memory; different addresses of constant memory, one after the other; blocks at the
-// rate at which they start; the time of a single warp, times the rounds of blocks on a multiprocessor; warps at
-// barriers, one after the other; and atomics on the word and the kilobyte that most of them update, one after the
-// other, as are compare-and-swaps of a word of shared memory.
+// cache; bytes at the rate of device memory; different addresses of constant memory, one after the other; the time of a
+// single warp, times the rounds of blocks on a multiprocessor, and what passes between two of them; warps at barriers,
+// one after the other; and atomics on the word and the kilobyte that most of them update, one after the other, as are
+// compare-and-swaps of a word of shared memory.
+//
+// Memory of the host is read and written at the same time, but not as fast as one of both alone: "host" is the
+// hypotenuse of the two times. Blocks start at a certain rate, whatever those before them do, and the last one runs
+// after that.
 //
 // The time of a warp is that of its critical path (analyzers/warp_path.hpp); a block takes as long as its longest warp.
 //
@@ -41,9 +46,15 @@ double special_functions(const KernelStatistics& s) {
 
 /// A block takes as long as its longest warp; a launch takes at least as long as its longest warp. Of warps on a
 /// multiprocessor of their own.
-double latency(Prediction& p, const KernelStatistics& s, const Traffic& t, double rounds) {
-  const double cold = note(p, "cold", t.cold(), "of the L1 misses");
-  const auto along = [&](double l2, double memory) { return cold * memory + (1 - cold) * l2; };
+double latency(Prediction& p, const KernelStatistics& s, const Traffic& t, double rounds,
+               const CriticalPathParameters& d) {
+  const double cold = note(p, "cold", t.cold(), "of the L1 misses"), from_host = t.from_host();
+  const double l2_latency = path_latency(d, "latency_l2"), memory_latency = path_latency(d, "latency_memory");
+  const double farther = d.latency_host ? (*d.latency_host - l2_latency) / (memory_latency - l2_latency) : 1;
+  const auto along = [&](double l2, double memory) {
+    const double host = l2 + farther * std::max(0.0, memory - l2);
+    return cold * memory + from_host * host + (1 - cold - from_host) * l2;
+  };
   const double average = note(p, "warp_cycles", along(*s.path_l2, *s.path_memory), "cycles");
   using Field = KernelStatistics::Field;
   // Without a path of its own, the longest warp takes longer by its share of the instructions.
@@ -54,8 +65,9 @@ double latency(Prediction& p, const KernelStatistics& s, const Traffic& t, doubl
   };
   const double of_block = longest(s.longest_of_blocks_path_l2, s.longest_of_blocks_path_memory, s.longest_of_blocks);
   const double of_launch = longest(s.longest_warp_path_l2, s.longest_warp_path_memory, s.longest_warp);
-  return std::max(rounds * note(p, "longest_of_blocks", of_block, "cycles"),
-                  note(p, "longest_warp", of_launch, "cycles"));
+  const double of_rounds =
+      rounds * note(p, "longest_of_blocks", of_block, "cycles") + (rounds - 1) * d.block_turnover.value_or(0);
+  return std::max(of_rounds, note(p, "longest_warp", of_launch, "cycles"));
 }
 
 /// Cycles in which the busiest multiprocessor exchanges its sectors with the L2 cache. Few blocks cannot use what the
@@ -84,7 +96,8 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
   const KernelStatistics& s = statistics;
   const CriticalPathParameters& d = *device.critical_path;
   constexpr double kPair = 2; // device memory delivers pairs of sectors
-  const Traffic t = traffic(s, {d.kept_bytes, kPair});
+  const bool host = d.host_read && d.host_write && d.latency_host;
+  const Traffic t = traffic(s, {d.kept_bytes, kPair, host});
   const double blocks = note(p, "blocks_of_busiest", std::ceil(*s.blocks / device.multiprocessors), "blocks");
   const double warps = blocks * warps_per_block(s);
   const double machine = note(p, "machine_instructions", s.machine_instructions.value_or(*s.instructions), "per warp");
@@ -92,7 +105,7 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
       s.double_operations.value_or(value_of(s.by_class[static_cast<std::size_t>(IssueClass::double_precision)]));
   note(p, "memory_bytes", t.memory_read + t.memory_written, "bytes");
   const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
-  const double critical = latency(p, s, t, rounds);
+  const double critical = latency(p, s, t, rounds, d);
 
   const Bound units[] = {
       {"issue", warps * machine / d.issue, "compute"},
@@ -108,7 +121,6 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
            t.memory_written * cycles_each(t, d.memory_write, d.memory_scattered / 2),
        "memory"},
       {"constants", constant_cycles(s, device, warps), "constant memory"},
-      {"launch", *s.blocks * d.block_cycles + total_warps(s) * d.warp_cycles, "launch of blocks"},
   };
   const Bound& busiest = largest(p, units);
   const Bound bounds[] = {
@@ -116,16 +128,26 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
       {"latency", critical, "latency"},
       {"barriers", warps * value_of(s.synchronizations) * path_latency(d, "latency_barrier_of_warp"), "barriers"},
       {"atomics", contention(s, {d.atomic_half_line, d.float_atomic_word, d.atomic_kilobyte}), "contended atomics"},
+      {"host", host ? std::hypot(t.host_read / *d.host_read, t.host_written / *d.host_write) : 0, "memory of the host"},
       {"swaps", rounds * value_of(s.shared_word_swaps) * d.shared_swap.value_or(0), "contended atomics"},
   };
   const JoinedBounds joined = join(p, bounds, d.overlap);
+  const double launch = note(p, "launch", *s.blocks * d.block_cycles + total_warps(s) * d.warp_cycles, "cycles");
+  const double path = p.term("warp_cycles").value_or(0);
+  const double last_ends = *s.blocks > 1 ? launch + path : 0; // a single block starts within the overhead
+  const double work = std::max(joined.cycles, last_ends);
   // The first accesses of all multiprocessors translate their addresses at the same time.
   const double first = *s.global_requests > 0 ? d.first_access * (1 - 1 / *s.blocks) : 0;
   const double overhead =
       note(p, "overhead", d.overhead + first + d.first_execution * value_of(s.executed_instructions), "cycles");
-  p.bound = overhead > joined.cycles ? "overhead of the launch" : joined.largest->kind;
+  if (overhead > work)
+    p.bound = "overhead of the launch";
+  else if (last_ends > joined.cycles && launch > path)
+    p.bound = "launch of blocks";
+  else
+    p.bound = joined.largest->kind;
   add_path_remarks(p, s);
-  return finish(std::move(p), overhead + joined.cycles, d.clock_ghz);
+  return finish(std::move(p), overhead + work, d.clock_ghz);
 }
 
 } // namespace warplens::model

@@ -173,9 +173,13 @@ struct CriticalPathParameters {
   /// Sectors in a cycle that one multiprocessor reads from the L2 cache, if all of a line are requested, and if each is
   /// of another line; stores and updates by atomics likewise. Atomics update whole lines as fast as it stores them.
   std::optional<double> port_read, port_read_scattered, port_write, port_write_scattered, port_update_scattered;
-  /// By how much longer a load takes for each further line that it needs; and by how much longer several accesses of
+  /// By how much longer a load takes for each further line that it needs; and by how much longer several fetches from
   /// device memory at the same time take than one, for each doubling of their number.
   std::optional<double> latency_line, latency_memory_doubling;
+  /// Cycles from the end of a block to the start of the next one in its place on a multiprocessor.
+  std::optional<double> block_turnover;
+  /// Bytes of memory of the host that arrive in a cycle, and that go there; cycles of a load from there.
+  std::optional<double> host_read, host_write, latency_host;
 };
 
 /// path_latency(parameters, "latency_l2")

@@ -108,6 +108,10 @@ template <Maybe<CriticalPathParameters> T, class Visit> void visit_fields(T& par
   visit("port_update_scattered", parameters.port_update_scattered);
   visit("latency_line", parameters.latency_line);
   visit("latency_memory_doubling", parameters.latency_memory_doubling);
+  visit("block_turnover", parameters.block_turnover);
+  visit("host_read", parameters.host_read);
+  visit("host_write", parameters.host_write);
+  visit("latency_host", parameters.latency_host);
 }
 
 template <Maybe<Latencies> T, class Visit> void visit_fields(T& latency, Visit&& visit) {

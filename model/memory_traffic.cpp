@@ -5,7 +5,9 @@
 
 namespace warplens::model {
 
-double Traffic::cold() const { return read > 0 ? std::min(1.0, memory_read / (kSectorBytes * read)) : 0; }
+double Traffic::cold() const { return read > 0 ? std::min(1.0 - from_host(), memory_read / (kSectorBytes * read)) : 0; }
+
+double Traffic::from_host() const { return read > 0 ? std::min(1.0, host_read / (kSectorBytes * read)) : 0; }
 
 Traffic traffic(const KernelStatistics& s, const MemorySystem& memory) {
   Traffic result;
@@ -21,8 +23,19 @@ Traffic traffic(const KernelStatistics& s, const MemorySystem& memory) {
   const double fetched = 1 + result.scattered * (memory.sectors_of_a_fetch - 1);
   const double missed = kSectorBytes * result.read * fetched * (1 - value_of(s.l2_hit_ratio));
   const double most = s.argument_bytes.value_or(kSectorBytes * (result.read + result.written));
-  result.memory_read = s.l2_hit_ratio ? missed : std::min(missed, most);
-  result.memory_written = std::max(0.0, std::min(kSectorBytes * result.written, most) - memory.kept_bytes);
+  double most_read = most, most_written = most;
+  if (s.only_loaded_sectors && s.written_sectors) { // of those that are written, some may have been loaded before
+    most_read = std::min(most, kSectorBytes * (*s.only_loaded_sectors + *s.written_sectors) * fetched);
+    most_written = std::min(most, kSectorBytes * *s.written_sectors);
+  }
+  const double bytes_read = s.l2_hit_ratio ? missed : std::min(missed, most_read);
+  const double bytes_written = std::min(kSectorBytes * result.written, most_written);
+  const double bytes = value_of(s.argument_bytes);
+  const double host = memory.host && bytes > 0 ? std::min(1.0, value_of(s.host_bytes) / bytes) : 0;
+  result.host_read = host * bytes_read;
+  result.host_written = host * bytes_written;
+  result.memory_read = (1 - host) * bytes_read;
+  result.memory_written = std::max(0.0, (1 - host) * bytes_written - memory.kept_bytes);
   return result;
 }
 

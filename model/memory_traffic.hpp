@@ -18,21 +18,28 @@ struct Traffic {
   /// Share of the transactions that are of uncoalesced requests, 0 to 1. If device memory fetches pairs of sectors,
   /// only those that need one of the two.
   double scattered = 0;
-  double memory_read = 0;    ///< bytes
-  double memory_written = 0; ///< bytes
+  double memory_read = 0;    ///< bytes of device memory
+  double memory_written = 0; ///< bytes of device memory
+  double host_read = 0;      ///< bytes of memory of the host
+  double host_written = 0;   ///< bytes of memory of the host
 
   /// Share of the L1 misses that device memory serves.
   [[nodiscard]] double cold() const;
+  /// Share of the L1 misses that memory of the host serves.
+  [[nodiscard]] double from_host() const;
 };
 
 /// What differs between devices.
 struct MemorySystem {
   double kept_bytes = 0;         ///< written bytes that stay in the L2 cache
   double sectors_of_a_fetch = 1; ///< that device memory delivers for a sector of a scattered load
+  bool host = false;             ///< whether memory of the host counts as such: it keeps what is written to it
 };
 
-/// Without l2_hit_ratio, all L1 misses come from device memory, but at most argument_bytes, if given. With it, words
-/// that the L2 cache evicts come from device memory again. Needs the loads and stores.
+/// Without l2_hit_ratio, all L1 misses come from device memory, but at most argument_bytes, and each sector that the
+/// launch loads or writes once, if given. With it, words
+/// that the L2 cache evicts come from device memory again. Accesses spread evenly over memory of the device and of the
+/// host. Needs the loads and stores.
 Traffic traffic(const KernelStatistics& statistics, const MemorySystem& memory);
 
 /// Cycles between two updates of one address, by atomics of different warps.

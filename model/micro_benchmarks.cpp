@@ -168,7 +168,8 @@ void add_atomics(CriticalPathParameters& p, Answers& answers) {
   p.atomic_kilobyte = answers.launch("add_atomically s32 256 256 8 1") / (kUpdates / 8);
 }
 
-/// What other micro-benchmarks measure: ask/compare_and_swap.cu, ask/ports.cu and ask/in_flight.cu.
+/// What other micro-benchmarks measure: ask/compare_and_swap.cu, ask/ports.cu, ask/in_flight.cu and
+/// ask/short_launches.cu; and the time between two blocks, which shows only if nothing else limits copies of words.
 void keep_others(CriticalPathParameters& p, const CriticalPathParameters& known) {
   p.shared_swap = known.shared_swap;
   p.port_read = known.port_read;
@@ -178,6 +179,10 @@ void keep_others(CriticalPathParameters& p, const CriticalPathParameters& known)
   p.port_update_scattered = known.port_update_scattered;
   p.latency_line = known.latency_line;
   p.latency_memory_doubling = known.latency_memory_doubling;
+  p.block_turnover = known.block_turnover;
+  p.host_read = known.host_read;
+  p.host_write = known.host_write;
+  p.latency_host = known.latency_host;
 }
 
 } // namespace

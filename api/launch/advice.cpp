@@ -50,6 +50,7 @@ model::KernelStatistics changed_statistics(const LaunchReport& report, const ir:
   s.registers_per_thread = report.statistics.registers_per_thread;
   s.shared_bytes_per_block = report.statistics.shared_bytes_per_block;
   s.argument_bytes = report.statistics.argument_bytes;
+  s.host_bytes = report.statistics.host_bytes;
   keep_footprint(s, report.statistics);
   const double staging = cycles_of_staging(report, module, kernel, changes) / model::total_warps(report.statistics);
   const auto longer = [&](model::KernelStatistics::Field& field) {

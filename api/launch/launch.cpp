@@ -9,6 +9,7 @@
 #include "api/launch/control_flow.hpp"
 #include "api/launch/device_launches.hpp"
 #include "api/launch/launch_findings.hpp"
+#include "api/launch/pointed_to.hpp"
 #include "api/launch/sample_text.hpp"
 #include "api/launch/statistics.hpp"
 #include "api/launch/two_watchers.hpp"
@@ -20,10 +21,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <deque>
 #include <iterator>
-#include <set>
 
 namespace warplens::api {
 
@@ -84,23 +83,6 @@ std::vector<std::byte> parameters(const LaunchRequest& request, const exec::Prog
     std::copy_n(bytes.begin(), size, buffer.begin() + program.param_offsets[i]);
   }
   return buffer;
-}
-
-/// Bytes of the allocations that arguments point into, regardless of the arguments' declared types.
-std::uint64_t argument_bytes(const exec::Launch& launch) {
-  std::set<std::uint64_t> seen;
-  std::uint64_t bytes = 0;
-  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= launch.params.size(); at += sizeof(std::uint64_t)) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, &launch.params[at], sizeof value);
-    const auto& all = launch.allocations; // by address
-    const auto after =
-        std::upper_bound(all.begin(), all.end(), value, [](std::uint64_t v, const auto& a) { return v < a.begin; });
-    if (after == all.begin()) continue;
-    const exec::Allocation& one = *std::prev(after);
-    if (value < one.end && seen.insert(one.begin).second) bytes += one.size();
-  }
-  return bytes;
 }
 
 /// Occupancy, predictions and findings, from the profile.
@@ -188,6 +170,7 @@ private:
     s.registers_per_thread = report_.resources.registers;
     s.shared_bytes_per_block = static_cast<double>(shared_bytes());
     s.argument_bytes = before.argument_bytes;
+    s.host_bytes = before.host_bytes;
     s.only_loaded_sectors = before.only_loaded_sectors;
     s.written_sectors = before.written_sectors;
     if (report_.longest) add_longest_warps(s, *report_.longest, module_, kernel_);
@@ -443,8 +426,11 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
   const bool strict_async = request.options.strict_async && !tools.synccheck; // which reports all hazards
   if (strict_async && exec::CopyCheck::concerns(**program)) launch.checkers.push_back(&copies);
   if (request.options.analyze || request.options.recorder != nullptr)
-    if (const std::uint64_t bytes = argument_bytes(launch); bytes > 0)
-      for (TargetLaunch* one : valid) one->report.statistics.argument_bytes = static_cast<double>(bytes);
+    if (const PointedTo to = pointed_to(launch); to.bytes > 0)
+      for (TargetLaunch* one : valid) {
+        one->report.statistics.argument_bytes = static_cast<double>(to.bytes);
+        if (to.host_bytes > 0) one->report.statistics.host_bytes = static_cast<double>(to.host_bytes);
+      }
   const Analyses analyses = analyses_of(request, valid, **program, launch.shape);
   Expected<exec::Watcher*> recording = nullptr;
   if (request.options.recorder != nullptr) recording = request.options.recorder->begin(valid.front()->request, launch);

@@ -54,9 +54,9 @@ bool Context::set_heap_size(std::uint64_t bytes) {
   return true;
 }
 
-void Context::admit(std::uint64_t begin, std::uint64_t size, std::string name) {
+void Context::admit(std::uint64_t begin, std::uint64_t size, std::string name, bool host) {
   const std::lock_guard lock(mutex_);
-  admitted_[begin] = {begin, begin + size, std::move(name), false, exec::kHostPageBytes};
+  admitted_[begin] = {begin, begin + size, std::move(name), false, exec::kHostPageBytes, host};
   touch();
 }
 

@@ -49,7 +49,7 @@ public:
   std::unique_lock<std::mutex> lock_heap() { return std::unique_lock(heap_mutex_); }
 
   /// Allows kernels to access memory of the caller outside the arena, until it is withdrawn.
-  void admit(std::uint64_t begin, std::uint64_t size, std::string name);
+  void admit(std::uint64_t begin, std::uint64_t size, std::string name, bool host);
   void withdraw(std::uint64_t begin);
 
   /// The memory and textures that kernels may access: a copy for one launch. A launch returns its copy, and the next

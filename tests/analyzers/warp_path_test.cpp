@@ -37,11 +37,11 @@ PathLatencies latencies() {
 
 /// `multiprocessors`: with first-level caches; 0: without caches.
 Metrics metrics_of(const std::string& body, std::uint32_t threads, bool known = true, std::uint32_t blocks = 1,
-                   int multiprocessors = 0) {
+                   int multiprocessors = 0, const PathLatencies& path_latency = latencies()) {
   tests::Emulated machine(tests::kernel_of(body), "k.ptx");
   const ir::Function& kernel = *machine.module().find("k");
   AnalysisOptions options;
-  if (known) options.board.path_latency = latencies();
+  if (known) options.board.path_latency = path_latency;
   if (multiprocessors != 0) {
     options.board.multiprocessors = static_cast<std::uint32_t>(multiprocessors);
     options.board.l1 = {.bytes = 16384, .line_bytes = 128, .sector_bytes = 32, .ways = 4};
@@ -58,9 +58,9 @@ Metrics metrics_of(const std::string& body, std::uint32_t threads, bool known = 
 }
 
 /// Of a block of instructions, without what comes before and after it.
-Far cycles(const std::string& block, std::uint32_t threads = 32) {
+Far cycles(const std::string& block, std::uint32_t threads = 32, const PathLatencies& path_latency = latencies()) {
   const auto of = [&](const std::string& instructions) {
-    return metrics_of("bra BLOCK; BLOCK: " + instructions + " bra END; END: ret;", threads);
+    return metrics_of("bra BLOCK; BLOCK: " + instructions + " bra END; END: ret;", threads, true, 1, 0, path_latency);
   };
   const Metrics with = of(block), without = of("");
   return {number(with, "warp_path_l2_cycles") - number(without, "warp_path_l2_cycles"),
@@ -127,6 +127,24 @@ TEST(WarpPath, DivergedWarpsTakeBothSides) {
     return cycles(std::string("setp.lt.u32 %p1, %r1, ") + lanes + "; @%p1 bra END; " + kUpdate).l2;
   };
   EXPECT_EQ(branch("16") - branch("0"), 20);
+}
+
+// Device memory delivers two sectors at a time: a warp waits for the slowest of what it needs.
+TEST(WarpPath, ALoadWaitsForAllItsFetches) {
+  PathLatencies latency = latencies();
+  latency.memory_doubling = 50;
+  latency.line = 2;
+  const auto of_words = [&](const std::string& lanes, int apart) {
+    return cycles("and.b32 %r10, %r1, " + lanes + "; mul.wide.u32 %rd3, %r10, " + std::to_string(4 * apart) +
+                      "; add.u64 %rd3, %rd1, %rd3; ld.global.u32 %r10, [%rd3]; add.u32 %r11, %r10, 1; ",
+                  32, latency);
+  };
+  const Far one = of_words("0", 1);
+  EXPECT_NEAR(of_words("15", 1).memory, one.memory, 1e-9); // two sectors, side by side
+  EXPECT_NEAR(of_words("31", 1).memory, one.memory + 50, 1e-9);
+  EXPECT_NEAR(of_words("31", 1).l2, one.l2, 1e-9);
+  EXPECT_NEAR(of_words("31", 32).memory, one.memory + 5 * 50 + 31 * 2, 1e-9); // a sector of each of 32 lines
+  EXPECT_NEAR(of_words("31", 32).l2, one.l2 + 31 * 2, 1e-9);
 }
 
 TEST(WarpPath, RegistersLimitTheLoadsInFlight) {

@@ -70,6 +70,7 @@ TEST_F(LaunchTest, RunsAndReports) {
   EXPECT_EQ(report->occupancy->blocks, 32); // block slots of compute capability 9.0
   EXPECT_EQ(report->profile.integer("launch__occupancy_limit_blocks"), 32u);
   EXPECT_EQ(report->statistics.argument_bytes, 128 * 4);
+  EXPECT_FALSE(report->statistics.host_bytes);
   EXPECT_EQ(report->statistics.written_sectors, 13); // 100 words of 4 bytes, loaded and stored
   EXPECT_EQ(report->statistics.only_loaded_sectors, 0);
   for (const model::Prediction& p : report->predictions) // the H200 has parameters of three models
@@ -77,6 +78,16 @@ TEST_F(LaunchTest, RunsAndReports) {
               p.model == model::kCriticalPath || p.model == model::kThroughputLatency || p.model == model::kVolkov)
         << p.model;
   EXPECT_TRUE(report->remarks.empty());
+}
+
+TEST_F(LaunchTest, KnowsMemoryOfTheHost) {
+  auto x = *Buffer::allocate(context_, 4 * 128, "x", {.host = true});
+  const auto report = launch(request(*x, 100));
+  ASSERT_TRUE(report) << render(report.error(), "");
+  EXPECT_EQ(report->statistics.argument_bytes, 128 * 4);
+  EXPECT_EQ(report->statistics.host_bytes, 128 * 4);
+  EXPECT_EQ(model::trusted(report->predictions)->bound, "latency");
+  EXPECT_GT(model::trusted(report->predictions)->term("host").value(), 0);
 }
 
 // What a kernel launches is judged for every target, as if it were the only one; one that does not allow it says so.

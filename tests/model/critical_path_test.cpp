@@ -34,13 +34,64 @@ TEST(CriticalPath, TermsByHand) {
   EXPECT_DOUBLE_EQ(*p.term("latency"), 1600); // all that misses comes from memory
   EXPECT_DOUBLE_EQ(*p.term("barriers"), warps * 3 * path_latency(t, "latency_barrier_of_warp"));
   double busiest = 0, sum = 0;
-  for (const char* name : {"issue", "units", "wavefronts", "port", "L2", "memory", "launch"})
+  for (const char* name : {"issue", "units", "wavefronts", "port", "L2", "memory"})
     busiest = std::max(busiest, *p.term(name));
   EXPECT_DOUBLE_EQ(*p.term("busiest"), busiest);
   for (const char* name : {"busiest", "latency", "barriers"}) sum += std::pow(*p.term(name), t.overlap);
   const double overhead = t.overhead + t.first_access * (1 - 1 / 264.0) + 50 * t.first_execution;
-  EXPECT_NEAR(p.cycles, overhead + std::pow(sum, 1 / t.overlap), 1e-6 * p.cycles);
+  EXPECT_NEAR(p.cycles, overhead + std::max(std::pow(sum, 1 / t.overlap), *p.term("launch") + 1600), 1e-6 * p.cycles);
   EXPECT_DOUBLE_EQ(p.milliseconds, p.cycles / (t.clock_ghz * 1e6));
+}
+
+// Blocks start at their rate while others run; the last one still has to run.
+TEST(CriticalPath, ALaunchEndsAfterItsLastBlockHasStarted) {
+  const CriticalPathParameters t = parameters();
+  KernelStatistics s = launch_on_h200();
+  s.path_l2 = s.path_memory = 400;
+  s.blocks = 132 * 100;
+  s.l1_wavefronts = s.load_transactions = s.store_transactions = s.global_requests = 0;
+  s.transactions_32 = s.synchronizations = 0;
+  s.instructions = 1;
+  const Prediction p = predicted(s);
+  EXPECT_EQ(p.bound, "launch of blocks");
+  EXPECT_NEAR(p.cycles, t.overhead + *p.term("launch") + 400, 1e-6 * p.cycles);
+  s.blocks = 1; // starts within the overhead
+  EXPECT_NEAR(predicted(s).cycles, t.overhead + 400, 1);
+}
+
+TEST(CriticalPath, TimePassesBetweenTwoBlocks) {
+  KernelStatistics s = launch_on_h200();
+  s.blocks = 132 * 24; // three rounds
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 3 * 1600 + 2 * *parameters().block_turnover);
+}
+
+TEST(CriticalPath, MemoryOfTheHostIsSlow) {
+  const CriticalPathParameters t = parameters();
+  KernelStatistics s = launch_on_h200();
+  const double read = 264 * 8 * 16 * 32, written = 264 * 8 * 8 * 32;
+  s.argument_bytes = 1e9;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("host"), 0);
+  s.host_bytes = 1e9;
+  const Prediction p = predicted(s);
+  EXPECT_DOUBLE_EQ(*p.term("host"), std::hypot(read / *t.host_read, written / *t.host_write));
+  EXPECT_EQ(p.bound, "memory of the host");
+  EXPECT_DOUBLE_EQ(*p.term("memory_bytes"), 0);
+  const double l2 = path_latency(t, "latency_l2"), memory = path_latency(t, "latency_memory");
+  EXPECT_DOUBLE_EQ(*p.term("latency"), 1000 + 600 * (*t.latency_host - l2) / (memory - l2));
+  s.host_bytes = 0.25e9; // of what the arguments point to
+  EXPECT_DOUBLE_EQ(*predicted(s).term("memory_bytes"), 0.75 * read);
+  Device unmeasured = h200();
+  unmeasured.critical_path->host_read.reset();
+  EXPECT_DOUBLE_EQ(*predict(kCriticalPath, s, unmeasured)->term("memory_bytes"), read);
+}
+
+TEST(CriticalPath, DeviceMemoryDeliversEachSectorOnce) {
+  KernelStatistics s = launch_on_h200();
+  s.argument_bytes = 1e9;
+  s.only_loaded_sectors = 264 * 8;
+  s.written_sectors = 264 * 8 * 3;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("memory_bytes"), 264 * 8 * 4 * 32);
+  EXPECT_DOUBLE_EQ(*predicted(s).term("cold"), 4 / 16.0);
 }
 
 TEST(CriticalPath, ThePathDependsOnWhatTheL2CacheHas) {
@@ -57,9 +108,10 @@ TEST(CriticalPath, ThePathDependsOnWhatTheL2CacheHas) {
 TEST(CriticalPath, ABlockTakesAsLongAsItsLongestWarp) {
   KernelStatistics s = launch_on_h200();
   s.blocks = 132 * 16; // two rounds
-  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1600);
+  const double turnover = *parameters().block_turnover;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1600 + turnover);
   s.longest_of_blocks = 150;
-  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1.5 * 1600);
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1.5 * 1600 + turnover);
   s.longest_warp = 1000; // one that takes longer than all rounds
   EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 10 * 1600);
 }
@@ -67,20 +119,21 @@ TEST(CriticalPath, ABlockTakesAsLongAsItsLongestWarp) {
 TEST(CriticalPath, TheLongestWarpsHavePathsOfTheirOwn) {
   KernelStatistics s = launch_on_h200();
   s.blocks = 132 * 16; // two rounds
+  const double turnover = *parameters().block_turnover;
   s.longest_of_blocks = 150;
   s.longest_warp = 1000;
   s.longest_of_blocks_path_l2 = 1100;
   s.longest_of_blocks_path_memory = 1700;
   s.longest_warp_path_l2 = 2400;
   s.longest_warp_path_memory = 3000;
-  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1700); // their instructions are quick
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1700 + turnover); // their instructions are quick
   s.longest_warp_path_memory = 4000;
   EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 4000);
   s.l2_hit_ratio = 0.75;
   EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 0.75 * 2400 + 0.25 * 4000);
   s.longest_warp_path_l2 = s.longest_of_blocks_path_l2 = 1; // some warp takes as long as the average one
   s.longest_warp_path_memory = s.longest_of_blocks_path_memory = 1;
-  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1150);
+  EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 2 * 1150 + turnover);
 }
 
 TEST(CriticalPath, SwapsOfASharedWordFollowEachOther) {

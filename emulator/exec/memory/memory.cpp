@@ -100,8 +100,8 @@ Expected<std::uint64_t> Arena::allocate(std::uint64_t size, std::string name, Op
   std::optional<std::uint64_t> begin = span ? take() : std::nullopt;
   while (span && !begin && reuse_oldest()) begin = take();
   if (begin && make_accessible(*begin, *begin + *span)) {
-    allocations_.emplace(*begin,
-                         Allocation{*begin, *begin + size, std::move(name), options.constant, options.page_bytes});
+    allocations_.emplace(
+        *begin, Allocation{*begin, *begin + size, std::move(name), options.constant, options.page_bytes, options.host});
     return *begin;
   }
   if (begin) free_.give(*begin, *span);

@@ -33,6 +33,7 @@ struct Allocation {
   std::string name;
   bool constant = false;                 ///< a .const variable: kernels may only read it
   std::uint64_t page_bytes = kPageBytes; ///< size of its pages
+  bool host = false;                     ///< memory of the host, which kernels access over the bus
   [[nodiscard]] std::uint64_t size() const { return end - begin; }
 };
 
@@ -46,6 +47,7 @@ public:
     std::uint64_t alignment = 256; ///< a power of two, at least 256
     bool constant = false;
     std::uint64_t page_bytes = kPageBytes; ///< Allocation::page_bytes
+    bool host = false;                     ///< Allocation::host
   };
 
   /// Reserves address space (not memory).

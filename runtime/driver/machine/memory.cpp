@@ -37,7 +37,8 @@ void Memory::count(const Allocation& a) {
   if (counts(a.kind)) used_ += a.size;
   if (others_write(a)) ++written_by_others_;
   if (is_elsewhere(a.kind))
-    api_->admit(a.begin, a.size, fmt::format("{} memory {}", kNames[static_cast<std::size_t>(a.kind)], a.id));
+    api_->admit(a.begin, a.size, fmt::format("{} memory {}", kNames[static_cast<std::size_t>(a.kind)], a.id),
+                a.kind == Allocation::Kind::registered);
 }
 
 void Memory::uncount(const Allocation& a) {
@@ -54,9 +55,9 @@ std::uint64_t Memory::allocate(std::uint64_t size, Allocation::Kind kind, const 
   // (tests/data/hardware).
   const bool ends_exactly =
       (kind == Allocation::Kind::host || kind == Allocation::Kind::managed) && size > exec::kPageBytes;
-  const auto buffer =
-      api::Buffer::allocate(api_, size, fmt::format("{} memory {}", kNames[static_cast<std::size_t>(kind)], next_id_),
-                            {.page_bytes = ends_exactly ? exec::kHostPageBytes : exec::kPageBytes});
+  const auto buffer = api::Buffer::allocate(
+      api_, size, fmt::format("{} memory {}", kNames[static_cast<std::size_t>(kind)], next_id_),
+      {.page_bytes = ends_exactly ? exec::kHostPageBytes : exec::kPageBytes, .host = kind == Allocation::Kind::host});
   require(static_cast<bool>(buffer), CUDA_ERROR_OUT_OF_MEMORY);
   const std::uint64_t begin = (*buffer)->address();
   Allocation& made = allocations_[begin];

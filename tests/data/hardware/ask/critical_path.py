@@ -17,7 +17,8 @@ DEVICES = os.path.join(HERE, "..", "..", "..", "model", "devices")
 SPECIAL = ("reciprocal", "reciprocal_square_root", "square_root", "divide", "fast_divide", "logarithm", "exponential", "sine_cosine")
 
 
-UNITS = ("issue", "units", "wavefronts", "port", "L2", "memory", "constants", "launch")
+UNITS = ("issue", "units", "wavefronts", "port", "L2", "memory", "constants")
+ALONE = ("launch", "warp")
 
 
 def bounds(s, p, multiprocessors, constant_passes):
@@ -37,13 +38,21 @@ def bounds(s, p, multiprocessors, constant_passes):
         scattered = min(scattered, of("lone_sectors") / (sectors * transactions))
     each = lambda whole, single: scattered / single + (1 - scattered) / whole
     most = s.get("argument_bytes", 32 * (read + written))
+    most_read = most_written = most
+    if "only_loaded_sectors" in s:
+        most_read = min(most, 32 * (s["only_loaded_sectors"] + s["written_sectors"]) * (1 + scattered))
+        most_written = min(most, 32 * s["written_sectors"])
     exchanged = (read * each(p["port_read"], p["port_read_scattered"]) + stored * each(p["port_write"], p["port_write_scattered"])
                  + updated * each(p["port_write"], p["port_update_scattered"]))
     missed = 32 * read * (1 + scattered) * (1 - of("l2_hit_ratio"))
-    memory_read = missed if "l2_hit_ratio" in s else min(missed, most)
-    memory_written = max(0, min(32 * written, most) - p["kept_bytes"])
-    cold = min(1, memory_read / (32 * read)) if read else 0
-    along = lambda path: cold * s[path + "path_memory"] + (1 - cold) * s[path + "path_l2"]
+    bytes_read, bytes_written = missed if "l2_hit_ratio" in s else min(missed, most_read), min(32 * written, most_written)
+    host = of("host_bytes") / s["argument_bytes"] if "argument_bytes" in s else 0
+    host_read, host_written = host * bytes_read, host * bytes_written
+    memory_read, memory_written = (1 - host) * bytes_read, max(0, (1 - host) * bytes_written - p["kept_bytes"])
+    from_host = min(1, host_read / (32 * read)) if read else 0
+    cold = min(1 - from_host, memory_read / (32 * read)) if read else 0
+    farther = (p["latency_host"] - p["latency_l2"]) / (p["latency_memory"] - p["latency_l2"])
+    along = lambda path: s[path + "path_l2"] + (cold + from_host * farther) * (s[path + "path_memory"] - s[path + "path_l2"])
     alone = along("")
     rounds = max(1, blocks / of("resident_blocks"))
     return {
@@ -55,20 +64,23 @@ def bounds(s, p, multiprocessors, constant_passes):
         "memory": memory_read * each(p["memory_read"], p["memory_scattered"]) + memory_written * each(p["memory_write"], p["memory_scattered"] / 2),
         "constants": warps * of("constant_passes") / constant_passes,
         "launch": of("blocks") * p["block_cycles"] + all_warps * p["warp_cycles"],
-        "latency": max(rounds * max(alone, along("longest_of_blocks_")), max(alone, along("longest_warp_"))),
+        "warp": alone,
+        "latency": max(rounds * max(alone, along("longest_of_blocks_")) + (rounds - 1) * p["block_turnover"], max(alone, along("longest_warp_"))),
         "barriers": warps * of("synchronizations") * p["latency_barrier_of_warp"],
         "atomics": max(of("half_line_updates") * p["atomic_half_line"], of("word_float_updates") * p["float_atomic_word"], of("kilobyte_updates") * p["atomic_kilobyte"]),
+        "host": math.hypot(host_read / p["host_read"], host_written / p["host_write"]),
         "swaps": rounds * of("shared_word_swaps") * p["shared_swap"],
     }
 
 
 def predict(s, p, multiprocessors, constant_passes):
     terms = bounds(s, p, multiprocessors, constant_passes)
-    cycles = [max(terms[name] for name in UNITS)] + [cycles for name, cycles in terms.items() if name not in UNITS]
+    cycles = [max(terms[name] for name in UNITS)] + [cycles for name, cycles in terms.items() if name not in UNITS + ALONE]
     most = max(cycles)
     first = p["first_access"] * (1 - 1 / s["blocks"]) if s["global_requests"] else 0
     joined = most * sum((c / most) ** p["overlap"] for c in cycles) ** (1 / p["overlap"])
-    return p["overhead"] + first + p["first_execution"] * s["executed_instructions"] + joined
+    last_ends = terms["launch"] + terms["warp"] if s["blocks"] > 1 else 0
+    return p["overhead"] + first + p["first_execution"] * s["executed_instructions"] + max(joined, last_ends)
 
 
 def ranks(values):
