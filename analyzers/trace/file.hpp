@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a trace: append-only tables of rows. Only file.cpp includes HDF5.
+// The file of a trace: append-only tables of rows. It is an HDF5 file; libwarplens_hdf5.so, which is opened with the
+// first trace, has the code that needs the HDF5 library: this one loads 30 others, which takes longer than a small
+// launch.
 //
 //   auto file = *File::create("t.h5");
 //   std::uint64_t first = *file->append(Table::base, bytes);   // whole pieces, compressed in the caller's thread
@@ -16,7 +18,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ public:
   static Expected<std::unique_ptr<File>> create(const std::filesystem::path& path, std::string_view creator);
   /// Opens a file for reading. Errors: no such file, not HDF5, not a trace, another version, missing or wrong tables.
   static Expected<std::unique_ptr<File>> open(const std::filesystem::path& path);
-  ~File();
+  virtual ~File() = default;
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
@@ -43,15 +44,15 @@ public:
     Table table{};
     std::span<const std::byte> bytes;
   };
-  Expected<std::vector<std::uint64_t>> append(std::span<const Rows> tables);
+  virtual Expected<std::vector<std::uint64_t>> append(std::span<const Rows> tables) = 0;
   /// Appends one row to an uncompressed table. When this returns, the row is in the file, even if this process is
   /// killed.
-  Expected<std::uint64_t> append_row(Table table, std::span<const std::byte> row);
+  virtual Expected<std::uint64_t> append_row(Table table, std::span<const std::byte> row) = 0;
   /// Must be called at the end: data not written by then is lost. Error: see append().
-  Expected<void> close();
+  virtual Expected<void> close() = 0;
 
   /// The number of rows.
-  Expected<std::uint64_t> rows(Table table);
+  virtual Expected<std::uint64_t> rows(Table table) = 0;
   /// Errors: the table has fewer rows; a piece is damaged.
   template <class Row> Expected<std::vector<Row>> read(Table table, std::uint64_t first, std::uint64_t count) {
     if (const Expected<void> there = check(table, first, count); !there) return failure(there.error());
@@ -63,19 +64,22 @@ public:
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
+protected:
+  explicit File(std::string name) : name_(std::move(name)) {}
+
 private:
-  struct Handles;
-  File(std::string name, std::unique_ptr<Handles> handles);
-  Diagnostics fail();
-  bool write_pieces(Table table, const std::vector<Bytes>& pieces);
-  Expected<void> check(Table table, std::uint64_t first, std::uint64_t count);
-  Expected<void> read(Table table, std::uint64_t first, std::span<std::byte> rows);
-  Expected<void> read_piece(Table table, std::uint64_t piece, std::span<std::byte> rows);
+  /// Whether there can be so many rows.
+  virtual Expected<void> check(Table table, std::uint64_t first, std::uint64_t count) = 0;
+  virtual Expected<void> read(Table table, std::uint64_t first, std::span<std::byte> rows) = 0;
 
   std::string name_;
-  std::unique_ptr<Handles> handles_;
-  std::mutex mutex_;
-  bool failed_ = false; ///< whether a write has failed
 };
+
+/// What libwarplens_hdf5.so exports under this name.
+struct FileFunctions {
+  Expected<std::unique_ptr<File>> (*create)(const std::filesystem::path& path, std::string_view creator) = nullptr;
+  Expected<std::unique_ptr<File>> (*open)(const std::filesystem::path& path) = nullptr;
+};
+constexpr const char* kFileFunctions = "warplens_trace_files";
 
 } // namespace warplens::analyzers::trace

@@ -44,22 +44,43 @@ protected:
 
   /// Of all parts; empty: memory is as if they had run one after the other.
   std::string run(const std::vector<Part>& parts) {
+    const std::string read = run_one_way(parts, false);
+    const std::vector<std::uint32_t> result(words_, words_ + kWordsOfMemory);
+    const std::string sent = run_one_way(parts, true);
+    EXPECT_EQ(read, sent);
+    EXPECT_TRUE(!sent.empty() || std::equal(result.begin(), result.end(), words_));
+    return sent;
+  }
+  /// `sends`: parts send what they have written; otherwise it is read.
+  std::string run_one_way(const std::vector<Part>& parts, bool sends) {
+    std::vector<std::vector<std::uint32_t>> memory; // of each part
     std::copy(before_.begin(), before_.end(), words_);
     std::vector<Bytes> changes;
     for (std::size_t i = 1; i < parts.size(); ++i) {
       WrittenPages written(arena_->snapshot());
       parts[i](written);
       written.stop();
-      changes.push_back(changes_of(written, true));
+      changes.push_back(changes_of(written, reduces_, sends));
+      memory.emplace_back(words_, words_ + kWordsOfMemory);
       written.restore();
       EXPECT_TRUE(std::equal(before_.begin(), before_.end(), words_));
     }
     WrittenPages written(arena_->snapshot());
     parts[0](written);
     written.stop();
-    Combination all(written, true);
-    for (const Bytes& one : changes)
-      if (all.conflict().empty()) all.add(one);
+    Combination all(written, reduces_);
+    for (std::size_t i = 0; i < changes.size() && all.conflict().empty(); ++i) {
+      const auto read = [&](std::span<const std::uint64_t> pages, std::byte* to) {
+        for (const std::uint64_t page : pages) {
+          const auto* const from = reinterpret_cast<const std::byte*>(memory[i].data()) + (page - address_);
+          to = std::copy_n(from, kHostPageBytes, to);
+        }
+        return readable_;
+      };
+      all.add(changes[i], sends ? PageSource() : PageSource(read));
+    }
+    sent_.clear();
+    for (const Bytes& one : changes) sent_.push_back(one.size());
     unsent_ = all.pages();
     return all.conflict();
   }
@@ -78,6 +99,8 @@ protected:
   std::uint32_t* words_ = nullptr;
   std::vector<std::uint32_t> before_;
   ChangedPages unsent_;
+  bool reduces_ = true, readable_ = true;
+  std::vector<std::size_t> sent_; ///< by all but the first part
 };
 
 TEST_F(Changes, OfDifferentWordsAreAllMade) {
@@ -97,6 +120,22 @@ TEST_F(Changes, OfDifferentBytesOfOneWordAreAllMade) {
   };
   EXPECT_EQ(run({byte(0, 1), byte(1, 2), byte(3, 3)}), "");
   EXPECT_EQ(words_[0], 0x0300'0201u);
+}
+
+TEST_F(Changes, OfWholePagesAreSentWithoutContentsIfTheyCanBeRead) {
+  const Part all = [this](WrittenPages&) { std::fill_n(words_, kWordsOfMemory, 0x8765'4321u); };
+  reduces_ = false;
+  constexpr std::size_t kPages = kWordsOfMemory * 4 / kHostPageBytes;
+  EXPECT_EQ(run_one_way({store(0, 0x8765'4321u), all}, false), "");
+  EXPECT_EQ(sent_, (std::vector<std::size_t>{8 * kPages}));
+  EXPECT_TRUE(std::all_of(words_, words_ + kWordsOfMemory, [](std::uint32_t word) { return word == 0x8765'4321u; }));
+  EXPECT_EQ(run_one_way({store(0, 0x8765'4321u), all}, true), "");
+  EXPECT_EQ(sent_, (std::vector<std::size_t>{(8 + kHostPageBytes) * kPages}));
+}
+
+TEST_F(Changes, ThatCannotBeReadAreAConflict) {
+  readable_ = false;
+  EXPECT_NE(run_one_way({store(0, 1), store(1, 2)}, false), "");
 }
 
 TEST_F(Changes, MayStoreTheSameValue) {

@@ -42,7 +42,7 @@ step_files() {
   cd "$moved"
   for file in "$bin/warplens" "$lib/libwarplens.so.$WARPLENS_VERSION" include/warplens.h "$lib/pkgconfig/warplens.pc" \
     "$lib"/cmake/Warplens/Warplens{Config,ConfigVersion,Targets}.cmake \
-    "$lib"/warplens/cuda/{libcuda.so.1,libcudart.so.{11.0,12,13},libwarplens_{static,trace}.so,bin/nvcc} \
+    "$lib"/warplens/cuda/{libcuda.so.1,libcudart.so.{11.0,12,13},libwarplens_{hdf5,static,trace}.so,bin/nvcc} \
     share/warplens/samples/vector_add/launch.toml \
     share/warplens/devices/h200.toml \
     share/doc/warplens/{README.md,LICENSE,LICENSES-OF-HTML-REPORTS.txt} \

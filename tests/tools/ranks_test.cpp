@@ -71,6 +71,13 @@ TEST_F(Ranks, GiveTheReportOfOneProcess) {
   compare(4, {"run", kSamples + "transpose", "--analyzers", "all", "--per-block", "--details", "all"});
 }
 
+TEST_F(Ranks, MaySendTheirMemory) { // where the system forbids rank 0 to read it
+  setenv("WARPLENS_RANKS_BY", "sockets", 1);
+  compare(3, {"run", kSamples + "vector_add"});
+  compare(2, {"run", kSamples + "transpose"});
+  unsetenv("WARPLENS_RANKS_BY");
+}
+
 TEST_F(Ranks, MaySpeakMpi) {
   setenv("WARPLENS_RANKS_BY", "mpi", 1);
   compare(3, {"run", kSamples + "vector_add"});

@@ -452,5 +452,37 @@ TEST(AccelSim, BadFilesAreRefused) {
     refused(kAccelSim.substr(kAccelSim.find(where)), "", "the file is truncated: it ends inside a thread block");
 }
 
+// HDF5 and the libraries that it needs take longer to load than a small launch takes.
+TEST(Hdf5, IsLoadedOnlyForTraces) {
+  const Folder folder;
+  const std::string list = (folder.path() / "libraries").string(), program = WARPLENS_PROGRAM;
+  ASSERT_EQ(std::system(("ldd '" + program + "' >'" + list + "'").c_str()), 0);
+  EXPECT_NE(read_text(list).find("libc.so"), std::string::npos);
+  EXPECT_EQ(read_text(list).find("hdf5"), std::string::npos) << read_text(list);
+}
+
+TEST(Hdf5, IsFoundFromAProgramOnThePath) {
+  const Folder folder;
+  const std::string bin = std::filesystem::path(WARPLENS_PROGRAM).parent_path().string();
+  std::filesystem::create_symlink(WARPLENS_PROGRAM, folder.path() / "link");
+  const Output path = run_command({"/usr/bin/env", "PATH=" + bin, "warplens", "analyze", transposes()});
+  EXPECT_EQ(path.status, 0) << path.err;
+  const Output link = run_command({(folder.path() / "link").string(), "analyze", transposes()});
+  EXPECT_EQ(link.status, 0) << link.err;
+}
+
+TEST(Hdf5, AProgramWithoutItsLibrarySaysSo) {
+  const Folder folder; // with a program alone
+  const std::string program = (folder.path() / "warplens").string(), trace = (folder.path() / "t.h5").string();
+  std::filesystem::copy_file(WARPLENS_PROGRAM, program);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{program, "analyze", transposes()}, {program, "run", kTranspose, "--trace", trace}}) {
+    const Output o = run_command(command);
+    EXPECT_EQ(o.status, 2);
+    EXPECT_NE(o.err.find("traces need HDF5: cannot find libwarplens_hdf5.so"), o.err.npos) << o.err;
+  }
+  EXPECT_EQ(run_command({program, "run", kTranspose}).status, 0);
+}
+
 } // namespace trace_test
 } // namespace warplens::testing

@@ -31,6 +31,8 @@ public:
   [[nodiscard]] unsigned count_here() const override { return count_; }
   std::vector<exec::Bytes> to_first(exec::Bytes own) override;
   exec::Bytes from_first(exec::Bytes of_first) override;
+  bool can_read() override;
+  bool read_pages(unsigned rank, std::span<const std::uint64_t> pages, std::byte* to) override;
 
   bool leave(std::optional<std::chrono::milliseconds> patience) override;
   void abort(int status) override;

@@ -2,6 +2,7 @@
 #include "emulator/exec/compile/tier.hpp"
 
 #include "emulator/base/entry_folder.hpp"
+#include "emulator/base/own_folder.hpp"
 #include "emulator/exec/compile/compiler.hpp"
 #include "emulator/exec/compile/support.hpp"
 #include "emulator/exec/decode/levels.hpp"
@@ -30,17 +31,10 @@ namespace {
 
 constexpr const char* kLibrary = "libwarplens_compiler.so";
 
-// The folder of the file that contains this code: the program, or libwarplens.so.
-std::string own_folder() {
-  Dl_info info{};
-  static const int here = 0;
-  if (dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return {};
-  const std::string file = info.dli_fname;
-  const std::size_t end = file.rfind('/');
-  return end == std::string::npos ? std::string() : file.substr(0, end + 1);
+std::vector<std::string> library_files() {
+  const std::filesystem::path own = own_folder();
+  return {own / kLibrary, own / "../lib" / kLibrary};
 }
-
-std::vector<std::string> library_files() { return {own_folder() + kLibrary, own_folder() + "../lib/" + kLibrary}; }
 
 // Whether there is a library to open: opening it takes longer than a small launch.
 bool has_library() {

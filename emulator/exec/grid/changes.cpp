@@ -73,15 +73,25 @@ bool copy_line(std::byte* to, const std::byte* from, std::uint64_t mask, std::ui
   return true;
 }
 
-/// Bytes that follow each other. A page is its address, its mask, and its lines with changed bytes.
+/// Bytes that follow each other. A page is its address; its mask, unless the last bit of the address says that all of
+/// its bytes have changed; and perhaps its lines with changed bytes.
+constexpr std::uint64_t kWhole = 1;
+constexpr ByteMask kAllBytes = [] {
+  ByteMask all{};
+  for (std::uint64_t& line : all) line = ~std::uint64_t{0};
+  return all;
+}();
 void put(Bytes& out, const void* data, std::size_t size) {
   const auto* const from = static_cast<const std::byte*>(data);
   out.insert(out.end(), from, from + size);
 }
-void put_page(Bytes& out, std::uint64_t address, const ByteMask& mask) {
-  put(out, &address, sizeof address);
-  put(out, mask.data(), sizeof mask);
-  for (std::size_t line = 0; line < mask.size(); ++line)
+void put_page(Bytes& out, std::uint64_t address, const ByteMask& mask, bool contents) {
+  const bool whole = mask == kAllBytes;
+  const std::uint64_t head = address | (whole ? kWhole : 0);
+  put(out, &head, sizeof head);
+  if (!whole) put(out, mask.data(), sizeof mask);
+  if (contents && whole) return put(out, memory_at(address), kHostPageBytes);
+  for (std::size_t line = 0; contents && line < mask.size(); ++line)
     if (mask[line] != 0) put(out, memory_at(address + line * kLine), kLine);
 }
 
@@ -99,14 +109,21 @@ public:
     rest_ = rest_.subspan(size);
     return at;
   }
-  /// False if fewer bytes are left.
+  /// The head of a page. False if fewer bytes are left.
+  bool get_page(std::uint64_t& address, ByteMask& mask) {
+    if (!get(address)) return false;
+    const bool whole = (address & kWhole) != 0;
+    address &= ~kWhole;
+    if (whole) mask = kAllBytes;
+    return whole || get(mask);
+  }
+
+private:
   template <class T> bool get(T& value) {
     const std::byte* const from = take(sizeof value);
     if (from != nullptr) std::memcpy(&value, from, sizeof value);
     return from != nullptr;
   }
-
-private:
   std::span<const std::byte> rest_;
 };
 
@@ -125,12 +142,13 @@ template <class Visit> void each_changed(const WrittenPages& written, Visit&& vi
 
 /// Of a page.
 struct Combination::Changes {
+  std::uint64_t address = 0;
   ByteMask mask{};
   const std::uint8_t* reduced = nullptr;                             ///< null: no word is
   std::array<const std::byte*, std::tuple_size_v<ByteMask>> lines{}; ///< with changed bytes
 };
 
-Bytes changes_of(const WrittenPages& written, bool reduces) {
+Bytes changes_of(const WrittenPages& written, bool reduces, bool contents) {
   Bytes out;
   std::size_t most = 0;
   written.each([&](std::uint64_t begin, std::uint64_t end, const std::byte*, const std::uint8_t*) {
@@ -139,7 +157,7 @@ Bytes changes_of(const WrittenPages& written, bool reduces) {
   });
   out.reserve(most); // takes memory only where it is used
   each_changed(written, [&](std::uint64_t address, const std::byte*, const ByteMask& mask, const std::uint8_t* codes) {
-    put_page(out, address, mask);
+    put_page(out, address, mask, contents);
     if (!reduces) return;
     static constexpr std::array<std::uint8_t, kHostPageBytes / 4> kNone{};
     put(out, codes != nullptr ? codes : kNone.data(), kNone.size());
@@ -159,26 +177,43 @@ Combination::Combination(const WrittenPages& written, bool reduces) : reduces_(r
                });
 }
 
-void Combination::add(const Bytes& changes) {
+void Combination::add(const Bytes& changes, const PageSource& source) {
+  constexpr std::size_t kAtOnce = 256; // pages: more would not stay in the processor's cache
   Reader reader(changes);
-  Changes theirs;
+  std::vector<Changes> some(kAtOnce);
+  std::vector<std::uint64_t> addresses;
+  Bytes contents(source ? kAtOnce * kHostPageBytes : 0);
   while (conflict_.empty() && reader.more()) {
-    std::uint64_t address = 0;
-    if (!reader.get(address) || !reader.get(theirs.mask)) break;
-    for (std::size_t line = 0; line < theirs.mask.size(); ++line)
-      if (theirs.mask[line] != 0 && (theirs.lines[line] = reader.take(kLine)) == nullptr) return;
-    if (reduces_) {
-      theirs.reduced = reinterpret_cast<const std::uint8_t*>(reader.take(kWords));
-      if (theirs.reduced == nullptr) return;
+    addresses.clear();
+    for (; addresses.size() < kAtOnce && reader.more(); addresses.push_back(some[addresses.size()].address)) {
+      Changes& page = some[addresses.size()];
+      if (!reader.get_page(page.address, page.mask)) return;
+      for (std::size_t line = 0; !source && line < page.mask.size(); ++line)
+        if (page.mask[line] != 0 && (page.lines[line] = reader.take(kLine)) == nullptr) return;
+      if (!reduces_) continue;
+      page.reduced = reinterpret_cast<const std::uint8_t*>(reader.take(kWords));
+      if (page.reduced == nullptr) return;
     }
-    Page& page = pages_[address];
-    if (reduces_ && page.before == nullptr) {
-      page.copied.assign(memory_at(address), memory_at(address) + kHostPageBytes);
-      page.before = page.copied.data();
-      page.reduced.resize(kWords);
+    if (source && !source(addresses, contents.data())) {
+      conflict_ = "the memory of another rank cannot be read";
+      return;
     }
-    add(address, page, theirs);
+    for (std::size_t i = 0; i < addresses.size() && conflict_.empty(); ++i) {
+      for (std::size_t line = 0; source && line < some[i].lines.size(); ++line)
+        some[i].lines[line] = contents.data() + i * kHostPageBytes + line * kLine;
+      add(some[i]);
+    }
   }
+}
+
+void Combination::add(const Changes& theirs) {
+  Page& page = pages_[theirs.address];
+  if (reduces_ && page.before == nullptr) {
+    page.copied.assign(memory_at(theirs.address), memory_at(theirs.address) + kHostPageBytes);
+    page.before = page.copied.data();
+    page.reduced.resize(kWords);
+  }
+  add(theirs.address, page, theirs);
 }
 
 void Combination::add(std::uint64_t address, Page& page, const Changes& theirs) {
@@ -236,7 +271,7 @@ ChangedPages Combination::pages() const {
 Bytes contents_of(const ChangedPages& pages) {
   Bytes out;
   out.reserve(pages.size() * (sizeof(std::uint64_t) + sizeof(ByteMask) + kHostPageBytes));
-  for (const auto& [address, mask] : pages) put_page(out, address, mask);
+  for (const auto& [address, mask] : pages) put_page(out, address, mask, true);
   return out;
 }
 
@@ -245,7 +280,7 @@ void take_over(const Bytes& contents) {
   while (reader.more()) {
     std::uint64_t address = 0;
     ByteMask mask{};
-    if (!reader.get(address) || !reader.get(mask)) return;
+    if (!reader.get_page(address, mask)) return;
     for (std::size_t line = 0; line < mask.size(); ++line) {
       const std::byte* const from = mask[line] != 0 ? reader.take(kLine) : nullptr;
       if (from != nullptr) copy_line(memory_at(address + line * kLine), from, mask[line], 0);

@@ -13,19 +13,24 @@
 #include "emulator/exec/state/ranks.hpp"
 
 #include <array>
+#include <functional>
 #include <string>
 
 namespace warplens::exec {
 
-/// After written.stop(). `reduces`: with what atomic operations have changed, in all parts or in none.
-Bytes changes_of(const WrittenPages& written, bool reduces);
+/// Copies these pages of the process that has changed them. False: it is impossible.
+using PageSource = std::function<bool(std::span<const std::uint64_t> pages, std::byte* to)>;
+
+/// After written.stop(). `reduces`: with what atomic operations have changed, in all parts or in none. `contents`: with
+/// the bytes, which otherwise come from a PageSource.
+Bytes changes_of(const WrittenPages& written, bool reduces, bool contents = true);
 
 class Combination {
 public:
   /// Begins with the changes of this process. `written` must outlive it.
   Combination(const WrittenPages& written, bool reduces);
   /// Applies those of another process to memory, up to the first conflict.
-  void add(const Bytes& changes);
+  void add(const Bytes& changes, const PageSource& source = nullptr);
   /// Why the parts depend on each other; empty: they do not.
   [[nodiscard]] const std::string& conflict() const { return conflict_; }
   /// All that has changed since before the launch.
@@ -40,6 +45,7 @@ private:
     std::vector<std::uint8_t> reduced; ///< … and codes of WrittenPages; both only if there are such operations
   };
   struct Changes;
+  void add(const Changes& theirs);
   void add(std::uint64_t address, Page& page, const Changes& theirs);
   bool add_word(std::uint64_t address, Page& page, const Changes& theirs, std::size_t word);
 

@@ -35,8 +35,9 @@ std::string why_alone(const Launch& launch) {
 struct News {
   std::vector<AddressRange> memory; ///< its allocations
   std::vector<std::byte> params;
-  Bytes contents; ///< what other ranks do not have yet
-  void fields(Archive& a) { a(memory, params, contents); }
+  Bytes contents;     ///< what other ranks do not have yet
+  bool reads = false; ///< whether rank 0 reads the memory of the others
+  void fields(Archive& a) { a(memory, params, contents, reads); }
 
   explicit News(const Launch& launch) : params(launch.params) {
     for (const Allocation& a : launch.allocations) memory.push_back({a.begin, a.end});
@@ -109,11 +110,13 @@ public:
 
   LaunchResult run() {
     News own(launch_);
+    own.reads = ranks_.can_read();
     if (ranks_.is_first()) own.contents = contents_of(ranks_.unsent);
     const News news = unpacked<News>(ranks_.from_first(packed(own)), own);
     same_memory_ = news.is_for(own);
     if (!ranks_.is_first() && same_memory_) take_over(news.contents);
     ranks_.unsent.clear();
+    reads_ = news.reads;
     // Heaps must stay the same everywhere. The order of these blocks is fixed.
     if (launch_.program->uses_heap) return exec::run(launch_);
     std::string why = why_alone(launch_);
@@ -150,7 +153,7 @@ private:
     std::vector<RankPart> parts;
     for (const Bytes& bytes : ranks_.to_first(packed(part))) parts.push_back(unpacked<RankPart>(bytes));
     const bool sends = !ranks_.is_first() && part.failure.empty() && !part.trap;
-    const std::vector<Bytes> changes = ranks_.to_first(sends ? changes_of(*written, reduces()) : Bytes());
+    const std::vector<Bytes> changes = ranks_.to_first(sends ? changes_of(*written, reduces(), !reads_) : Bytes());
     Verdict verdict;
     if (ranks_.is_first()) {
       if (const Trap* const trap = lowest(parts)) verdict.trap = *trap;
@@ -185,8 +188,11 @@ private:
     if (limited || (launch_.max_steps != 0 && steps > launch_.max_steps)) return "it reaches the limit of instructions";
     if (lowest(parts) != nullptr) return {};
     Combination all(*written, reduces());
-    for (const Bytes& one : changes) {
-      all.add(one);
+    for (unsigned rank = 1; rank < changes.size(); ++rank) {
+      const auto read = [&](std::span<const std::uint64_t> pages, std::byte* to) {
+        return ranks_.read_pages(rank, pages, to);
+      };
+      all.add(changes[rank], reads_ ? PageSource(read) : PageSource());
       if (!all.conflict().empty()) return all.conflict();
     }
     ranks_.unsent = all.pages();
@@ -221,6 +227,7 @@ private:
   Ranks& ranks_;
   Launch launch_;
   bool same_memory_ = true; ///< as rank 0
+  bool reads_ = false;      ///< News::reads
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -22,6 +23,14 @@ constexpr std::uint64_t kMostParts = 16384, kSmallPart = std::uint64_t{64} << 10
                         kMuch = std::uint64_t{32} << 20;
 
 std::atomic<WrittenPages*> active{nullptr};
+
+// The room for copies is zeros already: new memory costs more than the comparison, and results often begin as zeros.
+void copy(std::byte* to, const std::byte* from, std::size_t size) {
+  constexpr std::size_t kStep = kHostPageBytes;
+  static constexpr std::array<std::byte, kStep> kZeros{};
+  for (std::size_t at = 0; at < size; at += kStep)
+    if (std::memcmp(from + at, kZeros.data(), kStep) != 0) std::memcpy(to + at, from + at, kStep);
+}
 struct sigaction before_us;
 
 } // namespace
@@ -105,7 +114,7 @@ bool WrittenPages::open(std::uint64_t address) {
   std::uint8_t expected = kProtected;
   if (part.state.compare_exchange_strong(expected, kCopying)) {
     const AddressRange at = range_of(*region, number);
-    std::memcpy(region->copy_of(at.begin), pointer(at.begin), at.size());
+    copy(region->copy_of(at.begin), static_cast<const std::byte*>(pointer(at.begin)), at.size());
     if (mprotect(pointer(at.begin), at.size(), PROT_READ | PROT_WRITE) != 0) return false;
     part.state = kOpen;
     return true;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace warplens::exec {
@@ -52,6 +53,14 @@ public:
 
   virtual std::vector<Bytes> to_first(Bytes own) = 0;
   virtual Bytes from_first(Bytes of_first) = 0;
+
+  /// Rank 0: whether read_pages() can read the memory of the others, so that they need not send it.
+  virtual bool can_read() { return false; }
+  /// Rank 0: copies pages of 4 KiB of another rank, which must wait meanwhile. False: it is impossible.
+  virtual bool read_pages(unsigned rank, std::span<const std::uint64_t> pages, std::byte* to) {
+    static_cast<void>(rank), static_cast<void>(pages), static_cast<void>(to);
+    return false;
+  }
 
   /// Of rank 0: the bytes that may differ on other ranks. They are sent before the next launch.
   ChangedPages unsent;
