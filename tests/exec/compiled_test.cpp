@@ -198,8 +198,8 @@ TEST(Compiled, NansAreCanonical) {
       .expect_same();
 }
 
-// Addresses and values that the compiler takes for sequences, in blocks of several shapes: one row, rows of half a warp,
-// and rows where nothing is known.
+// Addresses and values that the compiler takes for sequences, in blocks of several shapes: one row, rows of half a
+// warp, and rows where nothing is known.
 TEST(Compiled, SequencesInBlocksOfEachShape) {
   const std::string body =
       "mov.u32 %r20, %tid.y; mov.u32 %r21, %warpid; mov.u32 %r22, %laneid; mad.lo.u32 %r22, %r21, 32, %r22;\n"
@@ -255,8 +255,9 @@ TEST(Compiled, LargeKernels) {
             "%r13; mad.lo.u32 %r14, %r13, 3, %r14; and.b32 %r15, %r14, " +
             std::to_string(1 << i % 5) + "; setp.eq.u32 %p1, %r15, 0; @%p1 bra L" + std::to_string(i) +
             "; add.u32 %r10, %r10, %r14; xor.b32 %r12, %r12, 9;\nL" + std::to_string(i) + ":\n";
-  words(body + "LOOP: add.u32 %r10, %r10, 3; mul.lo.u32 %r10, %r10, %r12; xor.b32 %r10, %r10, %r13; add.u32 %r11, %r11, "
-               "1; and.b32 %r15, %r11, 15; setp.ne.u32 %p1, %r15, 0; @%p1 bra LOOP; st.global.u32 [%rd2], %r10; ret;")
+  words(body +
+        "LOOP: add.u32 %r10, %r10, 3; mul.lo.u32 %r10, %r10, %r12; xor.b32 %r10, %r10, %r13; add.u32 %r11, %r11, "
+        "1; and.b32 %r15, %r11, 15; setp.ne.u32 %p1, %r15, 0; @%p1 bra LOOP; st.global.u32 [%rd2], %r10; ret;")
       .expect_same();
 }
 
