@@ -261,6 +261,14 @@ TEST(Compiled, LargeKernels) {
       .expect_same();
 }
 
+TEST(Compiled, NotWithoutBounds) { // of memory and time
+  std::string body = ".reg .b32 %v<9000>; mov.u32 %v0, %r1;\n";
+  for (int i = 1; i < 9000; ++i) body += "add.u32 %v" + std::to_string(i) + ", %v" + std::to_string(i - 1) + ", 3;\n";
+  words(body + "st.global.u32 [%rd2], %v8999; ret;").expect_same(false);
+  if (!WARPLENS_HAS_COMPILER) return;
+  EXPECT_NE(last_explanation("k").find("too many operations"), std::string::npos);
+}
+
 TEST(Compiled, CodeIsKept) {
   if (!WARPLENS_HAS_COMPILER) GTEST_SKIP();
   namespace fs = std::filesystem;

@@ -292,6 +292,10 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
   module.setTargetTriple(machine->getTargetTriple().str());
   module.setDataLayout(machine->createDataLayout());
   const Region region = region_of(request, *bitcode);
+  if (region.is_too_large()) {
+    outcome.problem = "not compiled: it has too many operations and registers";
+    return;
+  }
   const std::vector<Part> parts = parts_of(region);
   tell_how(region, parts, outcome);
   if (parts.empty()) return;

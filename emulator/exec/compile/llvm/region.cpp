@@ -9,7 +9,13 @@ using Kind = OpMeaning::Kind;
 
 Region::Region(const Program& program, std::vector<OpFacts> facts) : program_(program), facts_(std::move(facts)) {
   list_rows();
-  find_live();
+  if (!is_too_large()) find_live();
+}
+
+// What is known of each row at each op takes memory: up to half a gigabyte at this limit.
+bool Region::is_too_large() const {
+  constexpr std::size_t kMost = 60'000'000;
+  return facts_.size() * rows_.size() > kMost;
 }
 
 bool Region::goes(std::uint32_t op) const {

@@ -46,6 +46,8 @@ public:
   /// `facts`: by op.
   Region(const Program& program, std::vector<OpFacts> facts);
 
+  /// Then nothing else of it may be asked.
+  [[nodiscard]] bool is_too_large() const;
   [[nodiscard]] const OpFacts& facts(std::uint32_t op) const { return facts_[op]; }
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(facts_.size()); }
   [[nodiscard]] const std::vector<RowInfo>& rows() const { return rows_; }
