@@ -37,9 +37,8 @@ struct MemorySystem {
 };
 
 /// Without l2_hit_ratio, all L1 misses come from device memory, but at most argument_bytes, and each sector that the
-/// launch loads or writes once, if given. With it, words
-/// that the L2 cache evicts come from device memory again. Accesses spread evenly over memory of the device and of the
-/// host. Needs the loads and stores.
+/// launch loads or writes once, if given. With it, words that the L2 cache evicts come from device memory again.
+/// Accesses spread evenly over memory of the device and of the host. Needs the loads and stores.
 Traffic traffic(const KernelStatistics& statistics, const MemorySystem& memory);
 
 /// Cycles between two updates of one address, by atomics of different warps.

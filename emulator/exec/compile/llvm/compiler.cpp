@@ -2,21 +2,16 @@
 #include "emulator/exec/compile/compiler.hpp"
 
 #include "emulator/exec/compile/llvm/emitter.hpp"
-#include "emulator/exec/compile/llvm/masks.hpp"
 #include "emulator/exec/compile/llvm/nans.hpp"
 
-#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
-#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
-#include <llvm/Transforms/IPO/AlwaysInliner.h>
 
 #include <fmt/format.h>
 
@@ -148,10 +143,7 @@ void optimize(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies, llvm
        "function(instcombine<no-verify-fixpoint>,simplifycfg,jump-threading,loop-mssa(licm),gvn<no-pre;no-load-pre>,"
        "instcombine<no-verify-fixpoint>,adce,simplifycfg<sink-common-insts>)"},
       [&] {
-        for (llvm::Function* const body : bodies) {
-          use_compare_masks(*body);
-          make_nans_canonical_once(*body);
-        }
+        for (llvm::Function* const body : bodies) make_nans_canonical_once(*body);
       });
 }
 
