@@ -197,6 +197,12 @@ private:
     put(")");
   }
 
+  /// Before PTX 1.4, a kernel has no list of parameters: its body declares them.
+  bool parameters_in_body(const Function& function) const {
+    constexpr int kFirstWithParameterLists = 14;
+    return function.is_entry && module_.version < kFirstWithParameterLists;
+  }
+
   void head(const Function& function) {
     name_locals(function);
     put("{}{} ", linkage_text(function.linkage), function.is_entry ? ".entry" : ".func");
@@ -205,7 +211,7 @@ private:
       put(" ");
     }
     put("{}", function.name);
-    parameters(function.params, names_.params);
+    if (!parameters_in_body(function)) parameters(function.params, names_.params);
     if (function.no_return) put(" .noreturn");
     bounds(function.bounds);
     if (!function.has_body)
@@ -233,12 +239,9 @@ private:
   void body(const Function& function) {
     put("\n{{\n");
     for (const std::string_view text : function.pragmas) put("  .pragma \"{}\";\n", text);
+    if (parameters_in_body(function)) declarations(function.params, names_.params);
     registers(function);
-    for (std::size_t i = 0; i < function.variables.size(); ++i) {
-      put("  ");
-      variable(function.variables[i], names_.variables[i]);
-      put(";\n");
-    }
+    declarations(function.variables, names_.variables);
     for (std::size_t i = 0; i < function.tables.size(); ++i) table(function.tables[i], i);
     std::size_t label = 0;
     SourcePosition source;
@@ -256,6 +259,14 @@ private:
       put("\n");
     }
     put("}}\n");
+  }
+
+  void declarations(const std::vector<Variable>& list, const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      put("  ");
+      variable(list[i], names[i]);
+      put(";\n");
+    }
   }
 
   // Calls in inlined functions come before the functions that are inlined there, as the parser expects.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // parse() reads the output of print() as the same module.
 #include "emulator/ir/print.hpp"
+
+#include "emulator/ir/check.hpp"
 #include "tests/ir/ptx_text.hpp"
 
 namespace warplens::ir {
@@ -147,6 +149,17 @@ TEST(Print, FunctionsCalledBeforeTheyAreDeclaredKeepTheirOrder) {
   const Module module =
       parsed(with_header(".entry a() { call b; ret; } .func b() { call c; ret; } .func c() { ret; }"));
   expect_same(module, parsed(print(module)));
+}
+
+TEST(Print, BodiesDeclareTheParametersOfKernelsBefore1_4) {
+  const Module module =
+      parsed(".version 1.3\n.target sm_10\n.entry k\n{\n.reg .u32 %r1; .param .u32 a; .param .align 8 .b8 "
+             "b[16];\nld.param.u32 %r1, [b+4];\nexit;\n}\n");
+  ASSERT_EQ(module.functions[0].params.size(), 2U);
+  const std::string printed = print(module);
+  Module again = parsed(printed);
+  expect_same(module, again);
+  EXPECT_FALSE(check(again).errors.has_errors()) << printed;
 }
 
 TEST(Print, TheLinesOfAFunction) {

@@ -30,9 +30,7 @@ void run(std::string_view text) {
   render(checked.errors, text);
   for (const ir::Unsupported& u : checked.unsupported)
     if (u.why.message.empty()) wrong("an unsupported instruction without a message");
-  // Before 1.4, kernels declared their parameters in their body; print() writes lists of parameters.
-  constexpr int kFirstWithParameterLists = 14;
-  if (!checked.errors.has_errors() && module->version >= kFirstWithParameterLists) print_again(*module);
+  if (!checked.errors.has_errors()) print_again(*module);
 }
 
 } // namespace
