@@ -299,7 +299,11 @@ Expected<std::unique_ptr<TargetLaunch>> launch_on(const LaunchRequest& request, 
   // Includes the functions that the kernel calls.
   result->conclusions = std::make_unique<Conclusions>(report, module.ir(), *program.function, program.param_bytes,
                                                       r.options.keep_accesses);
-  if (r.options.analyze) result->conclusions->find_occupancy();
+  if (!r.options.analyze) return result;
+  result->conclusions->find_occupancy();
+  // Otherwise, the blocks run in order.
+  if (program.block_dependence == ir::BlockDependence::none && report.grid != Extent{1, 1, 1})
+    report.order_of_results = ir::order_of_results(module.ir(), *program.function);
   return result;
 }
 

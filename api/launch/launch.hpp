@@ -175,6 +175,9 @@ struct LaunchReport {
   std::vector<analyzers::Finding> findings;
   std::vector<std::string> partial; ///< why the counts do not cover the whole launch
   std::vector<std::string> remarks; ///< what is missing in the report, and why
+  /// Why what an analysed launch leaves in memory may differ between runs with several threads of the emulator; empty:
+  /// no reason is known.
+  std::string order_of_results;
   std::uint64_t steps = 0;          ///< warp instructions emulated
   std::string alone_because;        ///< why only one of LaunchOptions::ranks ran it; empty: all did, or none are set
   double seconds = 0;               ///< duration of the emulation; not part of compared reports

@@ -220,6 +220,8 @@ PageJson device_for_page(const model::Device& device) {
 PageJson launch_for_page(const LaunchReport& report) {
   std::vector<std::string> remarks = report.partial;
   remarks.insert(remarks.end(), report.remarks.begin(), report.remarks.end());
+  if (!report.order_of_results.empty())
+    remarks.push_back("results may differ between runs: " + report.order_of_results);
   PageJson object = {{"name", source_name(report.kernel)},
                      {"module", report.file},
                      {"stream", report.stream},

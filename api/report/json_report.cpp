@@ -248,6 +248,7 @@ Json launch_of(const LaunchReport& report) {
                  {"speedup_model", changes == nullptr ? Json() : Json(changes->model)},
                  {"findings", std::move(findings)}};
   if (report.profile.sample) object["sampling"] = sample_of(*report.profile.sample);
+  if (!report.order_of_results.empty()) object["order_of_results"] = report.order_of_results;
   return object;
 }
 

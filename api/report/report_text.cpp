@@ -46,6 +46,7 @@ public:
     predicted();
     occupancy();
     for (const std::string& reason : r_.partial) fact("Note", reason);
+    if (!r_.order_of_results.empty()) fact("Note", "results may differ between runs: " + r_.order_of_results);
     lines();
     findings();
     return std::move(out_);

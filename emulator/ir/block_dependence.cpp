@@ -198,4 +198,24 @@ bool reductions_commute(const Module& module, const Function& function) {
   return std::all_of(function.instructions.begin(), function.instructions.end(), fine);
 }
 
+std::string_view order_of_results(const Module& module, const Function& function) {
+  bool sums = false, stores = false;
+  for (const Instruction& instruction : function.instructions) {
+    if (instruction.form == kNone) continue;
+    const isa::Spelling& s = module.spellings[instruction.form];
+    if (!is_shared_by_blocks(s) || is_narrow(s)) continue;
+    const Family family = s.entry->family;
+    if (family == Family::store) stores = stores || is_strong(s) || s.has(Word::w_release);
+    const bool copies = family == Family::bulk_copy || family == Family::tensor_copy;
+    const bool reduces = copies && s.has(Word::w_reduce) && !s.has(Word::w_shared_cluster);
+    if (family != Family::atomic && family != Family::reduction && !reduces) continue;
+    if (s.has(Word::w_cas) || s.has(Word::w_exch) || s.has(Word::w_inc) || s.has(Word::w_dec))
+      return "its atomic operations (exch, cas, inc, dec) leave other values in another order";
+    sums = sums || (s.has(Word::w_add) && isa::info(s.form.type()).kind == isa::Class::floating);
+  }
+  if (stores) return "several blocks may store to one word with .volatile, .relaxed or .release: the last value stays";
+  if (sums) return "floating-point atomics add in the order of the blocks: the last bits of the sums may differ";
+  return {};
+}
+
 } // namespace warplens::ir

@@ -88,5 +88,22 @@ TEST(BlockDependence, Waiting) {
     EXPECT_EQ(of(body), BlockDependence::waiting) << body;
 }
 
+TEST(BlockDependence, ResultsThatDependOnTheOrderOfTheBlocks) {
+  for (const char* body : {"st.global.u32 [%rd2], 1;", "red.global.add.u32 [%rd1], 1;", "red.global.max.s32 [%rd1], 1;",
+                           "st.volatile.shared.u32 [s], 1;", "red.shared.add.f32 [s], 0f3F800000;",
+                           "st.relaxed.cta.global.u32 [%rd2], 1;", "red.cta.global.add.f32 [%rd1], 0f3F800000;"})
+    EXPECT_EQ(ask(body, order_of_results), "") << body;
+  const std::pair<const char*, const char*> kWhy[] = {
+      {"red.global.add.f32 [%rd1], 0f3F800000;", "floating-point"},
+      {"red.add.f64 [%rd1], 0d3FF0000000000000;", "floating-point"},
+      {"red.global.add.noftz.f16x2 [%rd1], %r1;", "floating-point"},
+      {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd1], [s], 16;", "floating-point"},
+      {"st.volatile.global.u32 [%rd2], 1;", ".volatile"},
+      {"st.release.gpu.global.u32 [%rd2], 1;", ".release"},
+      {"atom.global.exch.b32 %r2, [%rd1], 1;", "exch"},
+      {"red.global.inc.u32 [%rd1], 9;", "inc"}};
+  for (const auto& [body, why] : kWhy) EXPECT_NE(ask(body, order_of_results).find(why), std::string_view::npos) << body;
+}
+
 } // namespace block_dependence_test
 } // namespace warplens::ir
