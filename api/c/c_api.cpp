@@ -222,6 +222,16 @@ warplens_status warplens_module_variable(const warplens_module* module, const ch
   });
 }
 
+// The bytes of whole members within the caller's struct: half a pointer would be another one.
+static std::size_t known_bytes(std::size_t struct_size) {
+  using Options = warplens_launch_options;
+  std::size_t known = 0;
+  for (const std::size_t end : {offsetof(Options, cooperative), offsetof(Options, cluster),
+                                offsetof(Options, past_ends), offsetof(Options, tools), sizeof(Options)})
+    if (end <= struct_size) known = end;
+  return known;
+}
+
 warplens_status warplens_launch(warplens_module* module, const char* kernel, const warplens_launch_options* options,
                                 const void* const* arguments, const size_t* sizes, size_t count,
                                 warplens_report** report) {
@@ -230,7 +240,7 @@ warplens_status warplens_launch(warplens_module* module, const char* kernel, con
     return fail(WARPLENS_INVALID, "error: struct_size is too small");
   return guarded([&] {
     warplens_launch_options known = WARPLENS_LAUNCH_OPTIONS_INIT;
-    std::memcpy(&known, options, std::min(options->struct_size, sizeof known));
+    std::memcpy(&known, options, known_bytes(options->struct_size));
     Expected<api::LaunchRequest> request = request_of(*module, kernel, known);
     if (!request) return fail(request.error(), module->text);
     for (std::size_t i = 0; i < count; ++i) {

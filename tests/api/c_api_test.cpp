@@ -257,7 +257,12 @@ TEST(CApi, CooperativeLaunches) {
   EXPECT_NE(workspace(), 0u);
   options.struct_size = offsetof(warplens_launch_options, cooperative);
   EXPECT_EQ(workspace(), 0u);
-  options.struct_size -= 1;
+  options.tools = "memcheck";
+  for (std::size_t part = offsetof(warplens_launch_options, tools); part < sizeof options; ++part) {
+    options.struct_size = part; // ends within the pointer
+    EXPECT_NE(workspace(), 0u);
+  }
+  options.struct_size = offsetof(warplens_launch_options, cooperative) - 1;
   EXPECT_EQ(API(warplens_launch)(module, "k", &options, nullptr, nullptr, 0, nullptr), WARPLENS_INVALID);
   EXPECT_STREQ(API(warplens_last_error)(), "error: struct_size is too small");
   API(warplens_module_destroy)(module);

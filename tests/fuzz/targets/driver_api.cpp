@@ -314,6 +314,7 @@ void run(std::string_view input) {
   // What was left is destroyed; a destroyed context takes what it has with it.
   for (const CUgraphExec e : w.executables) static_cast<void>(cuGraphExecDestroy(e));
   for (const CUgraph g : w.graphs) static_cast<void>(cuGraphDestroy(g));
+  for (const CUdeviceptr a : w.memory) static_cast<void>(cuMemFree_v2(a)); // memory of pools is of no context
   for (const CUcontext c : w.contexts) static_cast<void>(cuCtxDestroy_v2(c));
   for (const CUmemoryPool p : w.pools) static_cast<void>(cuMemPoolDestroy(p));
   for (const CUmemGenericAllocationHandle h : w.handles) static_cast<void>(cuMemRelease(h));
