@@ -203,11 +203,11 @@ std::string_view order_of_results(const Module& module, const Function& function
   for (const Instruction& instruction : function.instructions) {
     if (instruction.form == kNone) continue;
     const isa::Spelling& s = module.spellings[instruction.form];
-    if (!is_shared_by_blocks(s) || is_narrow(s)) continue;
     const Family family = s.entry->family;
-    if (family == Family::store) stores = stores || is_strong(s) || s.has(Word::w_release);
     const bool copies = family == Family::bulk_copy || family == Family::tensor_copy;
     const bool reduces = copies && s.has(Word::w_reduce) && !s.has(Word::w_shared_cluster);
+    if (!reduces && (!is_shared_by_blocks(s) || is_narrow(s))) continue;
+    if (family == Family::store) stores = stores || is_strong(s) || s.has(Word::w_release);
     if (family != Family::atomic && family != Family::reduction && !reduces) continue;
     if (s.has(Word::w_cas) || s.has(Word::w_exch) || s.has(Word::w_inc) || s.has(Word::w_dec))
       return "its atomic operations (exch, cas, inc, dec) leave other values in another order";
