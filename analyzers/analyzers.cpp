@@ -75,7 +75,7 @@ private:
   Parts([[maybe_unused]] const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
         AnalysisOptions given, std::size_t instructions, std::uint64_t warps)
       : options(std::move(given)), board(options.board), rules(function, or_usual(options.devices), options.rules),
-        atomics(module, function), recorded(instructions, shape), lines(function, shape)
+        atomics(module, function), recorded(instructions, shape), constant_lines(function, shape)
 #define ANALYZER(name, Class, made_of) , name made_of
 #include "analyzers/analyzers.def"
   {
@@ -114,7 +114,7 @@ public:
   CountedRules rules;
   CompiledAtomics atomics;
   RecordedAccesses recorded;
-  ConstantLines lines;
+  ConstantLines constant_lines;
 #define ANALYZER(name, Class, made_of) Class name;
 #include "analyzers/analyzers.def"
   std::vector<std::unique_ptr<StreamAnalyzer>> named;
@@ -138,7 +138,7 @@ public:
   }
   /// Called after the shards were absorbed.
   void conclude(const std::vector<exec::InstructionCount>& counts) {
-    lines.conclude(counts);
+    constant_lines.conclude(counts);
     const auto one = [&](auto& analyzer) {
       if constexpr (std::is_base_of_v<StreamAnalyzer, std::remove_reference_t<decltype(analyzer)>>)
         analyzer.study(*streams);
@@ -165,7 +165,7 @@ public:
 #define WATCHER(name, Class, made_of, shard_of, events) , name shard_of
 #include "analyzers/analyzers.def"
         ,
-        atomics(compiled), streams(std::move(recorder)), recorded(std::move(few)), lines(std::move(of_lines)),
+        atomics(compiled), streams(std::move(recorder)), recorded(std::move(few)), constant_lines(std::move(of_lines)),
         blocks(std::move(of_blocks)) {
   }
 
@@ -238,14 +238,14 @@ public:
     if (blocks || one_by_one) return ~0u;
     const std::uint32_t of_streams = streams->records(warp.cta) ? streams->each_wanted().spaces : 0;
     return of_streams | (recorded->records(warp) ? RecordedAccesses::Shard::kSpaces : 0) |
-           (lines->records(warp.cta) ? ConstantLines::Shard::kSpaces : 0);
+           (constant_lines->records(warp.cta) ? ConstantLines::Shard::kSpaces : 0);
   }
   void each_access(const exec::WarpId& warp, const exec::Access& written) override {
     exec::Access copy;
     const exec::Access& access = atomics.compiled(written, copy);
     streams->each_access(warp, access);
     recorded->each_access(warp, written);
-    lines->each_access(warp, written);
+    constant_lines->each_access(warp, written);
     if (one_by_one && access.space == Space::global) tell_by_rules<Space::global>(access);
     if (one_by_one && access.space == Space::shared) tell_by_rules<Space::shared>(access);
     if (blocks) blocks->each_access(warp, access);
@@ -259,7 +259,7 @@ public:
 #include "analyzers/analyzers.def"
     streams->fields(a);
     recorded->fields(a);
-    lines->fields(a);
+    constant_lines->fields(a);
     if (blocks) blocks->fields(a);
   }
 
@@ -271,7 +271,7 @@ public:
   void give_recorded_to(Analysis::Parts& parts) {
     parts.streams->absorb(*streams);
     parts.recorded.absorb(*recorded);
-    parts.lines.absorb(*lines);
+    parts.constant_lines.absorb(*constant_lines);
     if (parts.blocks) parts.blocks->absorb(*blocks);
   }
 
@@ -308,7 +308,7 @@ private:
   const CompiledAtomics& atomics;
   std::unique_ptr<Streams::Shard> streams;
   std::unique_ptr<RecordedAccesses::Shard> recorded;
-  std::unique_ptr<ConstantLines::Shard> lines;
+  std::unique_ptr<ConstantLines::Shard> constant_lines;
   std::unique_ptr<BlockCounts::Shard> blocks; ///< null unless requested
 };
 
@@ -349,7 +349,7 @@ Analysis::~Analysis() = default;
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
   return std::make_unique<CombinedShard>(function_.instructions.size() + 1, parts_->rules, parts_->atomics,
                                          shape_.warps(), &parts_->divergence.boxes(), parts_->streams->make_shard(),
-                                         parts_->recorded.make_shard(), parts_->lines.make_shard(),
+                                         parts_->recorded.make_shard(), parts_->constant_lines.make_shard(),
                                          parts_->blocks ? parts_->blocks->make_shard() : nullptr);
 }
 
@@ -444,7 +444,7 @@ void place(InstructionRow& row, const ir::SourcePosition& source, const ir::Modu
 
 Metrics Analysis::metrics_of(const Parts& parts, const DeviceRules& device, std::vector<InstructionRow>& rows) const {
   Metrics metrics;
-  parts.lines.report(metrics);
+  parts.constant_lines.report(metrics);
   for (const Analyzer* part : parts.all()) part->report(metrics, rows);
   const rules::RuleSet named = analyzers::named(parts.options.rules, device);
   for (const rules::CoalescingRule& rule : named.coalescing) parts.global.report(rule, metrics, rows);
