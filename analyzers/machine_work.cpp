@@ -81,7 +81,7 @@ double double_operations(const ir::Instruction& i) {
 
 double instructions_of_special(const ir::Instruction& i) {
   if (i.head() == "div") return of_doubles(i) ? 69 : 48;
-  if (i.instruction_class == InstructionClass::square_root) return of_doubles(i) ? 23 : 29;
+  if (i.head() == "sqrt") return of_doubles(i) ? 23 : 29;
   return of_doubles(i) ? 19 : 24;
 }
 

@@ -14,7 +14,7 @@ namespace warplens::exec {
 
 namespace {
 
-/// The numbers from `first` to `last` of the field of `bits` bits at bit `from`, after `added` was added.
+/// The numbers from `first` to `last`.
 struct Range {
   std::uint32_t first, last;
 };
@@ -27,8 +27,8 @@ struct Exponents {
   Range root, reciprocal;
 };
 constexpr std::uint32_t kShift = 4096;
-constexpr Exponents kSingle = {23, {25, 254}, {2, 252}, {kShift - 124, kShift + 126}, {26, 254}, {1, 252}};
-constexpr Exponents kDouble = {20, {54, 2046}, {1, 2039}, {kShift - 1022, kShift + 1016}, {53, 2046}, {1, 2044}};
+constexpr Exponents kSingle = {23, {25, 254}, {2, 251}, {kShift - 124, kShift + 126}, {26, 254}, {1, 252}};
+constexpr Exponents kDouble = {20, {54, 2046}, {1, 2039}, {kShift - 1022, kShift + 1017}, {53, 2046}, {1, 2044}};
 
 } // namespace
 
@@ -58,10 +58,8 @@ void Decoder::or_outside(std::uint32_t outside, std::uint32_t number, std::uint3
 void Decoder::tell_special_operands(const isa::Spelling& spelling) {
   const auto operands = function_.operands(*current_);
   const isa::Type type = spelling.form.type();
-  const isa::InstructionClass which = current_->instruction_class;
-  const bool divides = which == isa::InstructionClass::f32_divide || which == isa::InstructionClass::f64_divide;
-  const bool root = which == isa::InstructionClass::square_root,
-             reciprocal = which == isa::InstructionClass::reciprocal;
+  const std::string_view head = current_->head();
+  const bool divides = head == "div", root = head == "sqrt", reciprocal = head == "rcp";
   if (type != isa::Type::f32 && type != isa::Type::f64) return;
   if (!(divides || root || reciprocal) || !ir::rounds(*current_)) return;
   const Exponents& of = type == isa::Type::f64 ? kDouble : kSingle;
