@@ -7,6 +7,7 @@
 #include "analyzers/bulk_copies.hpp"
 #include "analyzers/caches.hpp"
 #include "analyzers/compiled_atomics.hpp"
+#include "analyzers/constant_lines.hpp"
 #include "analyzers/constant_memory.hpp"
 #include "analyzers/divergence.hpp"
 #include "analyzers/duplicate_loads.hpp"
@@ -20,8 +21,10 @@
 #include "analyzers/recorded_accesses.hpp"
 #include "analyzers/reuse_distance.hpp"
 #include "analyzers/shared_banks.hpp"
+#include "analyzers/special_operands.hpp"
 #include "analyzers/texture_memory.hpp"
 #include "analyzers/warp_path.hpp"
+#include "analyzers/watched_events.hpp"
 #include "emulator/ir/print.hpp"
 
 #include <algorithm>
@@ -72,7 +75,7 @@ private:
   Parts([[maybe_unused]] const ir::Module& module, const ir::Function& function, const exec::LaunchShape& shape,
         AnalysisOptions given, std::size_t instructions, std::uint64_t warps)
       : options(std::move(given)), board(options.board), rules(function, or_usual(options.devices), options.rules),
-        atomics(module, function), recorded(instructions, shape)
+        atomics(module, function), recorded(instructions, shape), constant_lines(function, shape)
 #define ANALYZER(name, Class, made_of) , name made_of
 #include "analyzers/analyzers.def"
   {
@@ -111,6 +114,7 @@ public:
   CountedRules rules;
   CompiledAtomics atomics;
   RecordedAccesses recorded;
+  ConstantLines constant_lines;
 #define ANALYZER(name, Class, made_of) Class name;
 #include "analyzers/analyzers.def"
   std::vector<std::unique_ptr<StreamAnalyzer>> named;
@@ -134,6 +138,7 @@ public:
   }
   /// Called after the shards were absorbed.
   void conclude(const std::vector<exec::InstructionCount>& counts) {
+    constant_lines.conclude(counts);
     const auto one = [&](auto& analyzer) {
       if constexpr (std::is_base_of_v<StreamAnalyzer, std::remove_reference_t<decltype(analyzer)>>)
         analyzer.study(*streams);
@@ -149,40 +154,19 @@ public:
 
 namespace {
 
-/// The events that a watcher receives.
-struct Events {
-  std::uint32_t spaces = 0; ///< of accesses, by bit
-  bool by_rules = false;    ///< counts global and shared memory under rules that may need each access separately
-  bool branch = false, barrier = false, product = false, bulk_copy = false, async = false;
-  bool ends = false; ///< of blocks
-
-  [[nodiscard]] constexpr bool in(isa::Space space) const { return (spaces >> static_cast<unsigned>(space) & 1) != 0; }
-  [[nodiscard]] constexpr Events counted_by_rules() const {
-    Events also = *this;
-    also.by_rules = true;
-    return also;
-  }
-};
-template <class... S> constexpr Events accesses(S... spaces) {
-  return {.spaces = ((1u << static_cast<unsigned>(spaces)) | ...)};
-}
-constexpr Events branches() { return {.branch = true}; }
-constexpr Events barriers_and_ends() { return {.barrier = true, .ends = true}; }
-constexpr Events products() { return {.product = true}; }
-constexpr Events bulk_copies() { return {.bulk_copy = true}; }
-constexpr Events async_steps_and_ends() { return {.async = true, .ends = true}; }
-
 /// Needs one virtual call per event, because the types of the parts are known here.
 class CombinedShard final : public exec::Shard {
 public:
   CombinedShard(std::size_t rows, const CountedRules& rules, const CompiledAtomics& compiled, std::uint32_t warps,
                 const LaneBoxes* boxes, std::unique_ptr<Streams::Shard> recorder,
-                std::unique_ptr<RecordedAccesses::Shard> few, std::unique_ptr<BlockCounts::Shard> of_blocks)
+                std::unique_ptr<RecordedAccesses::Shard> few, std::unique_ptr<ConstantLines::Shard> of_lines,
+                std::unique_ptr<BlockCounts::Shard> of_blocks)
       : one_by_one(std::max(rules.global_period(), rules.shared_period()) > exec::kAlignmentPeriod)
 #define WATCHER(name, Class, made_of, shard_of, events) , name shard_of
 #include "analyzers/analyzers.def"
         ,
-        atomics(compiled), streams(std::move(recorder)), recorded(std::move(few)), blocks(std::move(of_blocks)) {
+        atomics(compiled), streams(std::move(recorder)), recorded(std::move(few)), constant_lines(std::move(of_lines)),
+        blocks(std::move(of_blocks)) {
   }
 
   void access(const exec::Access& written) override {
@@ -214,6 +198,11 @@ public:
   if constexpr ((events).product) (name).product(product);
 #include "analyzers/analyzers.def"
   }
+  void special_operands(const exec::SpecialOperands& operands) override {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).special) (name).special_operands(operands);
+#include "analyzers/analyzers.def"
+  }
   void bulk_copy(const exec::BulkCopy& copy) override {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
   if constexpr ((events).bulk_copy) (name).bulk_copy(copy);
@@ -242,19 +231,21 @@ public:
   [[nodiscard]] exec::EachWanted each_wanted() const override {
     if (blocks || one_by_one) return {};
     exec::EachWanted wanted = streams->each_wanted();
-    wanted.spaces |= RecordedAccesses::Shard::kSpaces;
+    wanted.spaces |= RecordedAccesses::Shard::kSpaces | ConstantLines::Shard::kSpaces;
     return wanted;
   }
   [[nodiscard]] std::uint32_t each_spaces(const exec::WarpId& warp) const override {
     if (blocks || one_by_one) return ~0u;
     const std::uint32_t of_streams = streams->records(warp.cta) ? streams->each_wanted().spaces : 0;
-    return of_streams | (recorded->records(warp) ? RecordedAccesses::Shard::kSpaces : 0);
+    return of_streams | (recorded->records(warp) ? RecordedAccesses::Shard::kSpaces : 0) |
+           (constant_lines->records(warp.cta) ? ConstantLines::Shard::kSpaces : 0);
   }
   void each_access(const exec::WarpId& warp, const exec::Access& written) override {
     exec::Access copy;
     const exec::Access& access = atomics.compiled(written, copy);
     streams->each_access(warp, access);
     recorded->each_access(warp, written);
+    constant_lines->each_access(warp, written);
     if (one_by_one && access.space == Space::global) tell_by_rules<Space::global>(access);
     if (one_by_one && access.space == Space::shared) tell_by_rules<Space::shared>(access);
     if (blocks) blocks->each_access(warp, access);
@@ -268,6 +259,7 @@ public:
 #include "analyzers/analyzers.def"
     streams->fields(a);
     recorded->fields(a);
+    constant_lines->fields(a);
     if (blocks) blocks->fields(a);
   }
 
@@ -279,6 +271,7 @@ public:
   void give_recorded_to(Analysis::Parts& parts) {
     parts.streams->absorb(*streams);
     parts.recorded.absorb(*recorded);
+    parts.constant_lines.absorb(*constant_lines);
     if (parts.blocks) parts.blocks->absorb(*blocks);
   }
 
@@ -315,6 +308,7 @@ private:
   const CompiledAtomics& atomics;
   std::unique_ptr<Streams::Shard> streams;
   std::unique_ptr<RecordedAccesses::Shard> recorded;
+  std::unique_ptr<ConstantLines::Shard> constant_lines;
   std::unique_ptr<BlockCounts::Shard> blocks; ///< null unless requested
 };
 
@@ -355,7 +349,7 @@ Analysis::~Analysis() = default;
 std::unique_ptr<exec::Shard> Analysis::make_shard() {
   return std::make_unique<CombinedShard>(function_.instructions.size() + 1, parts_->rules, parts_->atomics,
                                          shape_.warps(), &parts_->divergence.boxes(), parts_->streams->make_shard(),
-                                         parts_->recorded.make_shard(),
+                                         parts_->recorded.make_shard(), parts_->constant_lines.make_shard(),
                                          parts_->blocks ? parts_->blocks->make_shard() : nullptr);
 }
 
@@ -450,6 +444,7 @@ void place(InstructionRow& row, const ir::SourcePosition& source, const ir::Modu
 
 Metrics Analysis::metrics_of(const Parts& parts, const DeviceRules& device, std::vector<InstructionRow>& rows) const {
   Metrics metrics;
+  parts.constant_lines.report(metrics);
   for (const Analyzer* part : parts.all()) part->report(metrics, rows);
   const rules::RuleSet named = analyzers::named(parts.options.rules, device);
   for (const rules::CoalescingRule& rule : named.coalescing) parts.global.report(rule, metrics, rows);

@@ -43,12 +43,14 @@ struct PathLatencies {
   double root = 0, double_root = 0, double_reciprocal = 0; ///< that round
   double conversion = 0, wide_conversion = 0;              ///< from or to floating-point numbers; wide: of 64 bits
   double wide_multiplication = 0, vote = 0, matrix = 0;    ///< of integers; across a warp; of the matrix unit
-  double predicate = 0, branch = 0;                        ///< a comparison's result; a branch that waits for it
+  double special_division = 0, special_double_division = 0, special_root = 0; ///< of special operands, in addition
+  double predicate = 0, branch = 0;         ///< a comparison's result; a branch that waits for it
   double reconvergence = 0, divergence = 0; ///< where the paths of a branch meet; the second of two paths, in addition
   double l1 = 0, l2 = 0, memory = 0, atomic = 0;
   /// By how much longer several fetches of two sectors from memory take than one, for each doubling of their number;
   /// each further line of a load.
   double memory_doubling = 0, line = 0;
+  double constant_load = 0;                ///< at a computed address; 0: as all constants
   double barrier = 0, barrier_of_warp = 0; ///< of a block without warps; for each of its warps in addition
   friend bool operator==(const PathLatencies&, const PathLatencies&) = default;
 };

@@ -15,5 +15,8 @@ struct MachineWork {
 };
 
 MachineWork machine_work(const ir::Instruction& instruction);
+/// Machine instructions of the subroutine that a division, root or reciprocal calls for special operands, by the rates
+/// in tests/data/hardware/special_operands_h200.csv.
+double instructions_of_special(const ir::Instruction& instruction);
 
 } // namespace warplens::analyzers

@@ -47,8 +47,8 @@ double latency_of_conversion(const ir::Instruction& i, const PathLatencies& l) {
   return of_doubles(i) || of_wide_integers(i) ? l.wide_conversion : l.conversion;
 }
 
-/// Of what does not access memory.
-double latency_of_result(const ir::Instruction& i, const PathLatencies& l) {
+/// Of what does not access memory. `computed`: the address of a load of constants.
+double latency_of_result(const ir::Instruction& i, const PathLatencies& l, bool computed) {
   const auto of = [&](InstructionClass which) { return l.results[static_cast<std::size_t>(which)]; };
   const std::string_view head = i.head();
   switch (i.instruction_class) {
@@ -65,6 +65,8 @@ double latency_of_result(const ir::Instruction& i, const PathLatencies& l) {
     return of_wide_integers(i) && !ir::has_part(i, "wide") ? l.wide_multiplication : of(i.instruction_class);
   case InstructionClass::conversion: return latency_of_conversion(i, l);
   case InstructionClass::matrix: return l.matrix;
+  case InstructionClass::constant:
+  case InstructionClass::param: return computed && l.constant_load > 0 ? l.constant_load : of(i.instruction_class);
   default: break;
   }
   if (head == "setp") return l.predicate;
@@ -304,6 +306,25 @@ double cycles_of_branch(const ir::Instruction& i, const InstructionRow* row, boo
   return l.branch + (forward ? l.reconvergence : 0) + (executed > 0 ? l.divergence * divergent / executed : 0);
 }
 
+/// Whether a load has its address in a register. Constants at other addresses are operands of machine instructions.
+bool computes_address(const ir::Function& function, const ir::Instruction& i) {
+  const auto operands = function.operands(i);
+  return i.head() == "ld" && operands.size() > 1 && operands[1].count != 0 &&
+         function.elements(operands[1])[0].kind == ir::OperandKind::reg;
+}
+
+/// What the subroutine for special operands takes, times the share of the warps that call it.
+double cycles_of_special(const ir::Instruction& i, const InstructionRow* row, const PathLatencies& l) {
+  const auto of = [&](MetricId id) { return row == nullptr ? 0 : static_cast<double>(row->metrics.integer(id)); };
+  const double calls = of(MetricId::special_operands);
+  if (calls == 0) return 0;
+  const bool divides = i.head() == "div";
+  return calls / of(MetricId::warp_instructions) *
+         (!divides        ? l.special_root
+          : of_doubles(i) ? l.special_double_division
+                          : l.special_division);
+}
+
 std::vector<Step> steps_of(const ir::Function& function, const Walk& walk, const std::vector<InstructionRow>& rows,
                            const PathLatencies& latency, const Misses& misses) {
   std::vector<Step> steps(function.instructions.size());
@@ -318,7 +339,8 @@ std::vector<Step> steps_of(const ir::Function& function, const Walk& walk, const
     const InstructionRow* const row = i < rows.size() ? &rows[i] : nullptr;
     step.branch = cycles_of_branch(instruction, row, walk.forward(i), latency);
     if (step.kind == StepKind::other || step.kind == StepKind::barrier)
-      step.latency = latency_of_result(instruction, latency);
+      step.latency = latency_of_result(instruction, latency, computes_address(function, instruction)) +
+                     cycles_of_special(instruction, row, latency);
     else
       set_latency_of_access(step, which, row, latency, misses);
   }

@@ -81,6 +81,15 @@ double port(const Traffic& t, double share, const CriticalPathParameters& d) {
                   t.updated * cycles_each(t, *d.port_write, *d.port_update_scattered));
 }
 
+/// Cycles in which the first block of a multiprocessor waits for constants and parameters: one line after the other.
+/// Two multiprocessors share what delivers them.
+double constants_of_first_block(const KernelStatistics& s, const Device& device, const CriticalPathParameters& d) {
+  if (!d.constant_line || !d.constant_line_of_two || !d.constant_segment) return 0;
+  const bool alone = *s.blocks <= device.multiprocessors / 2.0;
+  return value_of(s.constant_segments) * *d.constant_segment + value_of(s.constant_lines) * *d.constant_line +
+         value_of(s.parameter_lines) * (alone ? *d.constant_line : *d.constant_line_of_two);
+}
+
 void add_path_remarks(Prediction& p, const KernelStatistics& s) {
   remark_each_unknown_hit(p, s);
   if (value_of(s.atomic_transactions) > 0)
@@ -138,8 +147,9 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
   const double work = std::max(joined.cycles, last_ends);
   // The first accesses of all multiprocessors translate their addresses at the same time.
   const double first = *s.global_requests > 0 ? d.first_access * (1 - 1 / *s.blocks) : 0;
-  const double overhead =
-      note(p, "overhead", d.overhead + first + d.first_execution * value_of(s.executed_instructions), "cycles");
+  const double constants = note(p, "first_constants", constants_of_first_block(s, device, d), "cycles");
+  const double overhead = note(
+      p, "overhead", d.overhead + first + constants + d.first_execution * value_of(s.executed_instructions), "cycles");
   if (overhead > work)
     p.bound = "overhead of the launch";
   else if (last_ends > joined.cycles && launch > path)

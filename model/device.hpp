@@ -178,6 +178,12 @@ struct CriticalPathParameters {
   std::optional<double> latency_line, latency_memory_doubling;
   /// Cycles from the end of a block to the start of the next one in its place on a multiprocessor.
   std::optional<double> block_turnover;
+  /// Cycles of a load of constants or parameters at a computed address: of a line of 64 bytes that was loaded before,
+  /// and of one that is in the cache of several multiprocessors; of that one if two multiprocessors read at the same
+  /// time. In addition, for 256 bytes of constants that only device memory has.
+  std::optional<double> latency_constant_load, constant_line, constant_line_of_two, constant_segment;
+  /// Cycles in addition that a division takes with special operands; a root or reciprocal, of 32 or 64 bits.
+  std::optional<double> latency_special_division, latency_special_double_division, latency_special_root;
   /// Bytes of memory of the host that arrive in a cycle, and that go there; cycles of a load from there.
   std::optional<double> host_read, host_write, latency_host;
 };

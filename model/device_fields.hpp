@@ -109,6 +109,13 @@ template <Maybe<CriticalPathParameters> T, class Visit> void visit_fields(T& par
   visit("latency_line", parameters.latency_line);
   visit("latency_memory_doubling", parameters.latency_memory_doubling);
   visit("block_turnover", parameters.block_turnover);
+  visit("latency_constant_load", parameters.latency_constant_load);
+  visit("constant_line", parameters.constant_line);
+  visit("constant_line_of_two", parameters.constant_line_of_two);
+  visit("constant_segment", parameters.constant_segment);
+  visit("latency_special_division", parameters.latency_special_division);
+  visit("latency_special_double_division", parameters.latency_special_double_division);
+  visit("latency_special_root", parameters.latency_special_root);
   visit("host_read", parameters.host_read);
   visit("host_write", parameters.host_write);
   visit("latency_host", parameters.latency_host);

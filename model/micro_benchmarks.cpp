@@ -168,7 +168,7 @@ void add_atomics(CriticalPathParameters& p, Answers& answers) {
   p.atomic_kilobyte = answers.launch("add_atomically s32 256 256 8 1") / (kUpdates / 8);
 }
 
-/// What other micro-benchmarks measure: ask/compare_and_swap.cu, ask/ports.cu, ask/in_flight.cu and
+/// What other micro-benchmarks measure: ask/compare_and_swap.cu, ask/ports.cu, ask/in_flight.cu, ask/constants.cu and
 /// ask/short_launches.cu; and the time between two blocks, which shows only if nothing else limits copies of words.
 void keep_others(CriticalPathParameters& p, const CriticalPathParameters& known) {
   p.shared_swap = known.shared_swap;
@@ -180,6 +180,13 @@ void keep_others(CriticalPathParameters& p, const CriticalPathParameters& known)
   p.latency_line = known.latency_line;
   p.latency_memory_doubling = known.latency_memory_doubling;
   p.block_turnover = known.block_turnover;
+  p.latency_constant_load = known.latency_constant_load;
+  p.constant_line = known.constant_line;
+  p.constant_line_of_two = known.constant_line_of_two;
+  p.constant_segment = known.constant_segment;
+  p.latency_special_division = known.latency_special_division;
+  p.latency_special_double_division = known.latency_special_double_division;
+  p.latency_special_root = known.latency_special_root;
   p.host_read = known.host_read;
   p.host_write = known.host_write;
   p.latency_host = known.latency_host;

@@ -71,6 +71,10 @@ analyzers::PathLatencies path_latencies(const model::CriticalPathParameters& par
   result.atomic = of("latency_atomic");
   result.line = parameters.latency_line.value_or(0);
   result.memory_doubling = parameters.latency_memory_doubling.value_or(0);
+  result.special_division = parameters.latency_special_division.value_or(0);
+  result.special_double_division = parameters.latency_special_double_division.value_or(0);
+  result.special_root = parameters.latency_special_root.value_or(0);
+  result.constant_load = parameters.latency_constant_load.value_or(0);
   result.barrier = of("latency_barrier");
   result.barrier_of_warp = of("latency_barrier_of_warp");
   return result;

@@ -110,6 +110,8 @@ private:
     if (converts_wide(instruction)) totals.wide_conversions += metric(row, MetricId::warp_instructions);
     const analyzers::MachineWork work = analyzers::machine_work(instruction);
     totals.machine_instructions += work.instructions * metric(row, MetricId::warp_instructions);
+    if (const double special = metric(row, MetricId::special_operands); special > 0)
+      totals.machine_instructions += analyzers::instructions_of_special(instruction) * special;
     totals.double_operations += work.doubles * metric(row, MetricId::warp_instructions);
     floating_point(row, isa::info(which).operations);
     global(row, analyzers::elements_of(instruction) > 1);
@@ -417,6 +419,9 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.bank_conflict_passes = bank_conflicts(profile, device.bank_rule) / warps;
   // Of devices that serve constants as shared memory, these are among the bank conflicts.
   if (!device.bank_rule.constants) s.constant_passes = launch(MetricId::constant_passes_excessive) / warps;
+  s.constant_lines = launch(MetricId::constant_lines);
+  s.constant_segments = launch(MetricId::constant_segments);
+  s.parameter_lines = launch(MetricId::parameter_lines);
   double shared = 0, passes = t.wavefronts;
   for (const auto kind : {exec::AccessKind::load, exec::AccessKind::store, exec::AccessKind::atomic}) {
     shared += launch(by_operation(MetricId::shared_requests_ld, kind));

@@ -72,6 +72,10 @@ private:
       first.shard->product(product);
       second.shard->product(product);
     }
+    void special_operands(const exec::SpecialOperands& special) override {
+      first.shard->special_operands(special);
+      second.shard->special_operands(special);
+    }
     bool begin_cta(std::uint64_t cta) override {
       const bool one = first.begin(cta), other = second.begin(cta);
       return one || other;

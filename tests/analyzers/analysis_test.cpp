@@ -368,6 +368,9 @@ TEST(Analysis, EveryDescribedMetricIsReported) {
   access(AccessKind::load, 0);
   access(AccessKind::load, 0);
   access(AccessKind::store, 3);
+  for (const Space space : {Space::constant, Space::param})
+    shards[0]->each_access({0, 0}, unit.event(AccessKind::load, space, 0));
+  shards[0]->special_operands({.instruction = 0, .lanes = 1});
   shards[0]->branch({.instruction = 1, .active = 1, .taken = 1});
   shards[0]->barrier({.instruction = 2, .active = 1, .steps = 3});
   shards[0]->product({.instruction = 4, .element = exec::MatrixElement::f16, .multiply_adds = 1024});

@@ -71,14 +71,15 @@ TEST_F(Recorded, OtherWarpsAreNotToldOneByOne) {
   Analysis analysis(module_, function_, shape_, {.board = {.multiprocessors = 2, .resident_ctas = 1}});
   const auto shard = analysis.make_shard();
   const std::uint32_t global = exec::EachWanted::bit(Space::global),
-                      both = global | exec::EachWanted::bit(Space::shared);
+                      constants = exec::EachWanted::bit(Space::constant) | exec::EachWanted::bit(Space::param),
+                      all = global | exec::EachWanted::bit(Space::shared) | constants;
   for (const std::uint32_t warp : {0u, 1u, 3u}) {
-    EXPECT_EQ(shard->each_spaces({0, warp}), both) << warp;
-    EXPECT_EQ(shard->each_spaces({4, warp}), both) << warp;
+    EXPECT_EQ(shard->each_spaces({0, warp}), all) << warp;
+    EXPECT_EQ(shard->each_spaces({4, warp}), all) << warp;
   }
   EXPECT_EQ(shard->each_spaces({1, 2}), global);
-  EXPECT_EQ(shard->each_spaces({0, 2}), 0u);
-  EXPECT_EQ(shard->each_spaces({4, 2}), 0u);
+  EXPECT_EQ(shard->each_spaces({0, 2}), constants);
+  EXPECT_EQ(shard->each_spaces({4, 2}), constants);
   Analysis counting(module_, function_, shape_, {.per_block = true});
   EXPECT_EQ(counting.make_shard()->each_spaces({1, 2}), ~0u);
 }

@@ -102,6 +102,27 @@ TEST(WarpPath, NothingIsMixedIntoARoundedDivision) {
             64 + 1 - (3 + 1 + 0.5)); // the others issue in turn: three of the division, the addition, the branch
 }
 
+TEST(WarpPath, SpecialOperandsTakeLonger) {
+  PathLatencies latency = latencies();
+  latency.special_division = 240;
+  const auto of = [&](const char* divisor) {
+    return cycles(std::string("cvt.rn.f32.u32 %f1, %r3; div.rn.f32 %f2, 0f3f800000, ") + divisor + "; ", 32, latency)
+        .l2;
+  };
+  EXPECT_EQ(of("%f1") - of("0f40000000"), 240); // by 0
+}
+
+TEST(WarpPath, ConstantsAtComputedAddressesAreLoaded) {
+  PathLatencies latency = latencies();
+  latency.constant_load = 34;
+  const auto of = [&](const char* address) {
+    return cycles(std::string("mov.u64 %rd10, out; ld.param.u64 %rd11, [") + address + "]; add.u64 %rd12, %rd11, 1; ",
+                  32, latency)
+        .l2;
+  };
+  EXPECT_EQ(of("%rd10") - of("out"), 34); // with the address
+}
+
 /// What no branch over it is replaced by a predicate for.
 const std::string kUpdate = "red.global.add.u32 [%rd2], 1; ";
 

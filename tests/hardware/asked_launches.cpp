@@ -242,6 +242,9 @@ bool is_of_other_models(std::string_view field) {
                                                     "longest_of_blocks_path_memory",
                                                     "longest_warp_path_l2",
                                                     "longest_warp_path_memory",
+                                                    "constant_lines",
+                                                    "constant_segments",
+                                                    "parameter_lines",
                                                     "lone_sectors"};
   return others.contains(field);
 }

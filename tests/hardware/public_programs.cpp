@@ -69,6 +69,16 @@ const std::vector<TimedLaunch>& sample_programs() {
   return list;
 }
 
+const std::vector<TimedLaunch>& stranger_programs() {
+  static const std::vector<TimedLaunch> list = read_launches("stranger_programs.jsonl");
+  return list;
+}
+
+const std::vector<TimedLaunch>& versions_of_samples() {
+  static const std::vector<TimedLaunch> list = read_launches("versions_of_samples.jsonl");
+  return list;
+}
+
 std::vector<TimedLaunch> without_waits(const std::vector<TimedLaunch>& launches) {
   std::vector<TimedLaunch> list;
   std::copy_if(launches.begin(), launches.end(), std::back_inserter(list),

@@ -65,6 +65,20 @@ TEST(CriticalPath, TimePassesBetweenTwoBlocks) {
   EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 3 * 1600 + 2 * *parameters().block_turnover);
 }
 
+// The first block of each multiprocessor waits for lines of constants and parameters, before all else.
+TEST(CriticalPath, ConstantsAreReadOneLineAfterTheOther) {
+  const CriticalPathParameters t = parameters();
+  KernelStatistics s = launch_on_h200();
+  const double before = predicted(s).cycles;
+  s.constant_lines = 40;
+  s.constant_segments = 10;
+  s.parameter_lines = 5;
+  EXPECT_NEAR(predicted(s).cycles - before,
+              40 * *t.constant_line + 10 * *t.constant_segment + 5 * *t.constant_line_of_two, 1e-6);
+  s.blocks = 66; // every other multiprocessor
+  EXPECT_DOUBLE_EQ(*predicted(s).term("first_constants"), 45 * *t.constant_line + 10 * *t.constant_segment);
+}
+
 TEST(CriticalPath, MemoryOfTheHostIsSlow) {
   const CriticalPathParameters t = parameters();
   KernelStatistics s = launch_on_h200();

@@ -26,6 +26,7 @@ struct OpMeaning {
     nothing,
     count_block,
     count_guarded,
+    tell_special,
     jump,
     branch,
     rejoin,

@@ -308,6 +308,7 @@ void Decoder::instruction(std::uint32_t index) {
   const bool tells = checked_ && is_step(spelling);
   if (tells) emit(tell_step);
   if (watched_) tell_async_step(spelling);
+  if (watched_) tell_special_operands(spelling);
   lower(spelling);
   if (tells) tell_steps(before);
 }

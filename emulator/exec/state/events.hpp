@@ -122,6 +122,13 @@ struct PhaseStep {
   std::uint64_t object = 0; ///< its place in the shared memory of the CTA
 };
 
+/// Lanes of a warp divide, or take a root or reciprocal, that rounds, of operands for which machine code of sm_90 calls
+/// a subroutine: zeros, small and large numbers, infinities and NaNs.
+struct SpecialOperands {
+  std::uint32_t instruction = 0;
+  Mask lanes = 0; ///< never 0
+};
+
 /// Lanes of a warp arrive at a CTA barrier: all live lanes, or some of them if the warp has diverged.
 struct Barrier {
   std::uint32_t instruction = 0;
@@ -190,6 +197,7 @@ public:
   virtual void bulk_copy(const BulkCopy&) {}
   virtual void async_step(const AsyncStep&) {}
   virtual void phase_step(const PhaseStep&) {}
+  virtual void special_operands(const SpecialOperands&) {}
 
   virtual bool begin_cta(std::uint64_t /*cta*/) { return false; }
   virtual void end_cta(std::uint64_t /*cta*/) {} ///< all its warps have exited; not called after a trap

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/state/program.hpp"
 
-#include "emulator/base/checked.hpp"
+#include "emulator/ir/parameter_layout.hpp"
 
 namespace warplens::exec {
 
-std::vector<std::uint32_t> parameter_layout(const ir::Function& kernel) {
-  std::vector<std::uint32_t> offsets;
-  Checked end = 0;
-  const auto place = [&] { offsets.push_back(end.as<std::uint32_t>().value_or(~std::uint32_t{0})); };
-  for (const ir::Variable& p : kernel.params) { // the parser ensures that they fit
-    end = end.aligned(p.alignment);
-    place();
-    end += p.size;
-  }
-  place();
-  return offsets;
-}
+std::vector<std::uint32_t> parameter_layout(const ir::Function& kernel) { return ir::parameter_layout(kernel); }
 
 } // namespace warplens::exec

@@ -23,10 +23,11 @@ def main():
         table = list(csv.reader(line for line in log if line.startswith('"')))
     launches = [dict(zip(table[0], row)) for row in table[2:]]
     answers = [line.split(",") for line in out.splitlines()]
-    if len(launches) != len(answers):
+    if {int(answer[0]) for answer in answers} != set(range(len(launches))):  # a launch may have several answers
         sys.exit(f"{len(answers)} answers of {len(launches)} launches")
     print("launch,name,times,cycles,nanoseconds,device_cycles,bytes_read,bytes_written")
-    for answer, launch in zip(answers, launches):
+    for answer in answers:
+        launch = launches[int(answer[0])]
         print(",".join(answer + [launch[m].replace(",", "") for m in METRICS]))
     return 0
 

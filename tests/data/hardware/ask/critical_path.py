@@ -79,8 +79,10 @@ def predict(s, p, multiprocessors, constant_passes):
     most = max(cycles)
     first = p["first_access"] * (1 - 1 / s["blocks"]) if s["global_requests"] else 0
     joined = most * sum((c / most) ** p["overlap"] for c in cycles) ** (1 / p["overlap"])
+    shared = p["constant_line"] if s["blocks"] <= multiprocessors / 2 else p["constant_line_of_two"]
+    constants = s.get("constant_segments", 0) * p["constant_segment"] + s.get("constant_lines", 0) * p["constant_line"] + s.get("parameter_lines", 0) * shared
     last_ends = terms["launch"] + terms["warp"] if s["blocks"] > 1 else 0
-    return p["overhead"] + first + p["first_execution"] * s["executed_instructions"] + max(joined, last_ends)
+    return p["overhead"] + first + constants + p["first_execution"] * s["executed_instructions"] + max(joined, last_ends)
 
 
 def ranks(values):
