@@ -229,6 +229,11 @@ public:
   if constexpr ((events).async) (name).phase_step(step);
 #include "analyzers/analyzers.def"
   }
+  void async_waits(const exec::AsyncWaits& waits) override {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).async) (name).async_waits(waits);
+#include "analyzers/analyzers.def"
+  }
   bool begin_cta(std::uint64_t cta) override {
     const bool of_streams = streams->begin_cta(cta), of_few = recorded->begin_cta(cta);
     return (blocks && blocks->begin_cta(cta)) || of_streams || of_few || one_by_one;

@@ -330,6 +330,9 @@ inline __attribute__((always_inline)) void sum_groups(const float* rows, const f
   }
 }
 
+/// As kExact, if products have scales with fractions: of elements of 4 bits, they are below 8.
+constexpr int kExactOfFour = 8;
+
 // `steps`: in which the products are added, because the sum of more may exceed 32 bits; none: nor can it with C.
 enum class Steps { none, one, several };
 

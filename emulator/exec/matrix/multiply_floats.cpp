@@ -112,55 +112,65 @@ void read_columns(const MatrixSite& s, Warp* warp, int first, Putter& to) {
   }
 }
 
-// Of eight rows, whose metadata are in every fourth lane (sparse_groups() in matrix_site.cpp): which elements of a
-// group there are.
-struct Metadata {
-  alignas(32) Word32 of_rows[4][kBlock];
-  Metadata(const MatrixSite& s, Warp* warp) { columns_of(row<Word32>(warp, s.metadata), 4, of_rows, kBlock); }
-  [[nodiscard]] Eight of(SparseGroup first) const { return load<Eight>(of_rows[first.lane]) >> first.shift; }
-};
-
-// The columns of a sparse A, with 0 for elements that are not stored: of two elements one is, of four two, of eight of
-// 4 bits two pairs.
-void spread(const MatrixSite& s, const Metadata& metadata, const float* kept, float* tile) {
-  const int width = bits(s.a.element),
-            in_group = width == 32  ? 2
-                       : width == 4 ? 8
-                                    : 4,
-            groups = s.k / in_group, each = width == 4 ? 2 : 1;
-  for (int half = 0; half < 2; ++half, kept += s.k / 2 * kBlock, tile += s.k * kBlock)
-    for (int group = 0; group < groups; ++group) {
-      const Eight which = metadata.of(s.groups[static_cast<std::size_t>(half * kBlock * groups + group)]);
-      const std::uint8_t* const place = s.place.data() + group * in_group;
-      const float* const from = kept + group * in_group / 2 * kBlock;
-      if (width == 32) {
-        const auto element = load<Eight>(from);
-        const auto second = reinterpret_cast<Eight>((which & 2) != 0);
-        store(tile + place[0] * kBlock, element & ~second);
-        store(tile + place[1] * kBlock, element & second);
-        continue;
-      }
-      const Eight at[2] = {which & 3, which >> 2 & 3};
-      for (int e = 0; e < each; ++e) {
-        const auto first = load<Eight>(from + e * kBlock), second = load<Eight>(from + (each + e) * kBlock);
-        for (int i = 0; i < 4; ++i) {
-          const auto is_second = reinterpret_cast<Eight>(at[1] == static_cast<Word32>(i)),
-                     is_first = reinterpret_cast<Eight>(at[0] == static_cast<Word32>(i));
-          store(tile + place[each * i + e] * kBlock, (second & is_second) | (first & is_first & ~is_second));
-        }
-      }
-    }
+// A group of positions with the elements of a sparse A that it has, and 0 for the others. Four elements of each row are
+// kept of eight. `which`: the metadata of each row in its four lanes, from the first group on that the elements have.
+template <int a, int b, int c, int d> Floats permuted(Floats x) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Floats>(
+      _mm512_maskz_permute_ps(0xffff, reinterpret_cast<__m512>(x), a | b << 2 | c << 4 | d << 6));
+#else
+  return __builtin_shufflevector(x, x, a, b, c, d, a + 4, b + 4, c + 4, d + 4);
+#endif
 }
-template <class Putter> void read_sparse_rows(const MatrixSite& s, Warp* warp, Putter& to) {
-  alignas(64) float values[8 * kWarpSize], kept[kMostDepth / 2 * kRowsOfWarp], tile[kMostDepth * kRowsOfWarp];
-  const int in_row = 4 * s.a.lane_elements;
-  for (std::size_t r = 0; r < static_cast<std::size_t>(s.a.registers); ++r) {
-    widen_register(s.a.element, row<std::byte>(warp, s.a.row[r]), values);
-    float* const columns = kept + s.a.corner[r].row * s.k / 2 + s.a.corner[r].column * kBlock;
-    for (int c = 0; c < in_row; c += 4) columns_of(values + c, in_row, columns + c * kBlock, kBlock);
+template <int a, int b, int c, int d> Words repeated_words() {
+  Words w{};
+  for (int i = 0; i < kWide; ++i) w[i] = static_cast<Word32>(i % 4 == 0 ? a : i % 4 == 1 ? b : i % 4 == 2 ? c : d);
+  return w;
+}
+Floats one_of(Words place, Words which, Floats first, Floats second) {
+  const auto is_second = reinterpret_cast<Words>((which >> 2 & 3) == place),
+             is_first = reinterpret_cast<Words>((which & 3) == place);
+  return as_floats((as_words(second) & is_second) | (as_words(first) & is_first & ~is_second));
+}
+template <int width, int half> Floats spread(Floats x, Words which) {
+  constexpr int e = 2 * half;
+  if constexpr (width == 32) { // of two elements one
+    const Words bit = which >> repeated_words<1 + 8 * half, 1 + 8 * half, 5 + 8 * half, 5 + 8 * half>() & 1;
+    return as_floats(as_words(permuted<e, e, e + 1, e + 1>(x)) &
+                     reinterpret_cast<Words>(bit == repeated_words<0, 1, 0, 1>()));
+  } else if constexpr (width == 4) { // of four pairs two
+    return one_of(repeated_words<e, e, e + 1, e + 1>(), which, permuted<0, 1, 0, 1>(x), permuted<2, 3, 2, 3>(x));
+  } else { // of four elements two
+    return one_of(repeated_words<0, 1, 2, 3>(), which >> 4 * half, of_group<e>(x), of_group<e + 1>(x));
   }
-  spread(s, Metadata(s, warp), kept, tile);
-  to.put_tile(tile);
+}
+// The metadata of kWide / 4 rows are in every fourth lane (sparse_groups() in matrix_site.cpp).
+Words metadata_of(const MatrixSite& s, Warp* warp, int first_row, int group, int groups) {
+  const SparseGroup first = s.groups[static_cast<std::size_t>(first_row * groups + group)];
+  const auto lanes = load<Floats>(row<float>(warp, s.metadata) + first_row % kBlock * kGroup);
+  const Floats words = first.lane % kGroup == 0   ? of_group<0>(lanes)
+                       : first.lane % kGroup == 1 ? of_group<1>(lanes)
+                       : first.lane % kGroup == 2 ? of_group<2>(lanes)
+                                                  : of_group<3>(lanes);
+  return as_words(words) >> first.shift;
+}
+template <int width, class Putter> void read_sparse_rows(const MatrixSite& s, Warp* warp, Putter& to) {
+  constexpr int in_row = width == 4 ? 32 : 128 / width, in_group = width == 32 ? 2 : width == 4 ? 8 : 4;
+  constexpr int kVectorsOfHalf = kVectors / 2, kRowsOfVector = kWide / kGroup;
+  alignas(64) float values[8 * in_row];
+  const int groups = s.k / in_group;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(s.a.registers); ++r) {
+    widen<in_row>(s.a, warp, r, values);
+    const int half = s.a.corner[r].row / kBlock;
+    for (int i = 0; i < kVectorsOfHalf; ++i)
+      for (int c = 0; c < in_row; c += kGroup) {
+        const int k = 2 * (s.a.corner[r].column + c), v = half * kVectorsOfHalf + i;
+        const Words which = metadata_of(s, warp, half * kBlock + i * kRowsOfVector, k / in_group, groups);
+        const Floats x = rows_at<in_row>(values + i * kRowsOfVector * in_row + c);
+        to.put(s.place[static_cast<std::size_t>(k)], v, spread<width, 0>(x, which));
+        to.put(s.place[static_cast<std::size_t>(k) + kGroup], v, spread<width, 1>(x, which));
+      }
+  }
 }
 
 // ---- scales
@@ -324,7 +334,7 @@ class Product {
 public:
   Product(const MatrixSite& site, Warp* warp) : s_(site), warp_(warp) {
     halves_ = s_.c.element == MatrixElement::f16 && s_.d.element == MatrixElement::f16;
-    exact_ = s_.with_fraction ? 4 : kExact; // products of two factors are below 4, of four below 16
+    exact_ = s_.with_fraction ? kExactOfFour : kExact;
     read();
   }
 
@@ -361,7 +371,7 @@ private:
     for (int first = 0; first < s_.m; first += kRowsOfWarp) {
       RowPutter<with_scales> to(a_[first / kRowsOfWarp], s_.k, smallest_a, &of_rows, in_scale);
       if (s_.sparse)
-        read_sparse_rows(s_, warp_, to);
+        read_sparse_rows<in_row == 32 ? 4 : 128 / in_row>(s_, warp_, to);
       else
         read_rows<in_row, late>(s_, warp_, first, to);
     }

@@ -81,7 +81,7 @@ private:
   }
 
   void add(int part, const InTensorMemory<false>& d) {
-    const int exact = p_.scales_with_fraction ? 4 : kExact; // products of two factors are below 4, of four below 16
+    const int exact = p_.scales_with_fraction ? kExactOfFour : kExact;
     alignas(64) float values[2][kLanes];
     Sums c;
     for (int block = d.first; block < d.first + each_ / kBlock; ++block) {
