@@ -219,20 +219,19 @@ public:
   if constexpr ((events).bulk_copy) (name).bulk_copy(copy);
 #include "analyzers/analyzers.def"
   }
-  void async_step(const exec::AsyncStep& step) override {
+  template <class Tell> void tell_async(Tell&& tell) {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).async) (name).async_step(step);
+  if constexpr ((events).async) tell(name);
 #include "analyzers/analyzers.def"
   }
-  void phase_step(const exec::PhaseStep& step) override {
-#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).async) (name).phase_step(step);
-#include "analyzers/analyzers.def"
+  void async_step(const exec::AsyncStep& x) override {
+    tell_async([&](auto& s) { s.async_step(x); });
   }
-  void async_waits(const exec::AsyncWaits& waits) override {
-#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).async) (name).async_waits(waits);
-#include "analyzers/analyzers.def"
+  void phase_step(const exec::PhaseStep& x) override {
+    tell_async([&](auto& s) { s.phase_step(x); });
+  }
+  void async_waits(const exec::AsyncWaits& x) override {
+    tell_async([&](auto& s) { s.async_waits(x); });
   }
   bool begin_cta(std::uint64_t cta) override {
     const bool of_streams = streams->begin_cta(cta), of_few = recorded->begin_cta(cta);
