@@ -208,16 +208,14 @@ public:
   if constexpr ((events).bulk_copy) (name).bulk_copy(copy);
 #include "analyzers/analyzers.def"
   }
-  void async_step(const exec::AsyncStep& step) override {
+  template <class Event> void tell_async(void (exec::Shard::*tell)(const Event&), const Event& event) {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).async) (name).async_step(step);
+  if constexpr ((events).async) ((name).*tell)(event);
 #include "analyzers/analyzers.def"
   }
-  void phase_step(const exec::PhaseStep& step) override {
-#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).async) (name).phase_step(step);
-#include "analyzers/analyzers.def"
-  }
+  void async_step(const exec::AsyncStep& step) override { tell_async(&exec::Shard::async_step, step); }
+  void phase_step(const exec::PhaseStep& step) override { tell_async(&exec::Shard::phase_step, step); }
+  void async_waits(const exec::AsyncWaits& waits) override { tell_async(&exec::Shard::async_waits, waits); }
   bool begin_cta(std::uint64_t cta) override {
     const bool of_streams = streams->begin_cta(cta), of_few = recorded->begin_cta(cta);
     return (blocks && blocks->begin_cta(cta)) || of_streams || of_few || one_by_one;

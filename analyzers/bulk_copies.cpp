@@ -50,10 +50,11 @@ void BulkCopyShard::bulk_copy(const exec::BulkCopy& copy) {
   BulkCopyRow::Moved& moved = copy.kind == exec::AccessKind::load    ? row.load
                               : copy.kind == exec::AccessKind::store ? row.store
                                                                      : row.reduction;
-  moved.add({1, copy.bytes, copy.sectors, (copy.bytes + kSectorBytes - 1) / kSectorBytes});
-  if (copy.kind == exec::AccessKind::load) row.sectors_received += copy.received * copy.blocks;
-  row.shared_read += copy.shared_read;
-  row.shared_written += copy.shared_written;
+  const std::uint64_t ideal = (copy.bytes + kSectorBytes - 1) / kSectorBytes;
+  moved.add({copy.count, copy.count * copy.bytes, copy.count * copy.sectors, copy.count * ideal});
+  if (copy.kind == exec::AccessKind::load) row.sectors_received += copy.count * copy.received * copy.blocks;
+  row.shared_read += copy.count * copy.shared_read;
+  row.shared_written += copy.count * copy.shared_written;
 }
 
 void BulkCopies::report(Metrics& launch, std::vector<InstructionRow>& rows) const {

@@ -9,7 +9,8 @@ using exec::AsyncStep;
 
 // By AsyncStep::Work, then the phases of mbarriers.
 constexpr std::string_view kKindNames[kPipelineKinds] = {"copy_groups", "bulk_groups", "product_groups", "stages"};
-constexpr std::size_t kPhases = kPipelineKinds - 1;
+constexpr std::size_t kPhases = exec::AsyncWaits::kPhases;
+static_assert(kPhases == kPipelineKinds - 1);
 
 void add_waits(Metrics& metrics, const PipelineRow& row) {
   for (std::size_t kind = 0; kind < kPipelineKinds; ++kind) {
@@ -82,6 +83,19 @@ void PipelineShard::phase_step(const exec::PhaseStep& step) {
     row_of(step.instruction).kinds[kPhases].found(phases.size());
     phases.erase(step.object);
   }
+}
+
+void PipelineShard::async_waits(const exec::AsyncWaits& waits) {
+  row_of(waits.instruction).kinds.at(waits.work).add({waits.count, waits.in_flight, waits.most});
+}
+
+std::vector<exec::AsyncWaits> PipelineShard::found() const {
+  std::vector<exec::AsyncWaits> list;
+  for (std::uint32_t i = 0; i < rows_.size(); ++i)
+    for (std::uint8_t kind = 0; kind < kPipelineKinds; ++kind)
+      if (const PipelineRow::Waits& waits = rows_[i].kinds[kind]; waits.count != 0)
+        list.push_back({i, kind, waits.count, waits.in_flight, waits.most});
+  return list;
 }
 
 void PipelineShard::end_cta(std::uint64_t cta) {

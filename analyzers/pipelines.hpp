@@ -32,11 +32,14 @@ struct PipelineRow {
   [[nodiscard]] bool any() const;
 };
 
-class PipelineShard final : public RowShard<PipelineRow> {
+class PipelineShard : public RowShard<PipelineRow> {
 public:
   using RowShard::RowShard;
   void async_step(const exec::AsyncStep& step) override;
   void phase_step(const exec::PhaseStep& step) override;
+  void async_waits(const exec::AsyncWaits& waits) override;
+  /// All that was found, in the order of instructions and kinds.
+  [[nodiscard]] std::vector<exec::AsyncWaits> found() const;
   void end_cta(std::uint64_t cta) override;
 
 private:

@@ -102,7 +102,7 @@ Expected<std::vector<SegmentRow>> Reader::segments(const BlockRow& row) const {
 }
 
 Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& limits, exec::Watcher& watcher,
-                      const std::vector<exec::SizedProduct>& products) {
+                      const Totals& totals) {
   std::vector<std::unique_ptr<exec::Shard>> shards;
   shards.push_back(watcher.make_shard());
   Deliverer deliverer(*shards.front());
@@ -118,7 +118,7 @@ Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& 
     if (!block) return failure(block.error());
     deliverer.deliver(*block);
   }
-  for (const exec::SizedProduct& product : products) shards.front()->product(product);
+  totals.tell(*shards.front());
   std::vector<exec::InstructionCount> counts = launch.counts;
   counts.resize(limits.instructions);
   watcher.finish(std::move(shards), counts);

@@ -8,6 +8,7 @@
 
 #include "analyzers/trace/block.hpp"
 #include "analyzers/trace/file.hpp"
+#include "analyzers/trace/totals.hpp"
 
 namespace warplens::analyzers::trace {
 
@@ -38,9 +39,9 @@ private:
   std::vector<Launch> launches_;
 };
 
-/// Replays a whole launch to `watcher` through one shard, and finishes it. Needs memory for a few blocks. `products`:
+/// Replays a whole launch to `watcher` through one shard, and finishes it. Needs memory for a few blocks. `totals`:
 /// those of the launch's conclusion. Error: see Reader::read(); the watcher is then not finished.
 Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& limits, exec::Watcher& watcher,
-                      const std::vector<exec::SizedProduct>& products = {});
+                      const Totals& totals = {});
 
 } // namespace warplens::analyzers::trace

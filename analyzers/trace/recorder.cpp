@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/trace/recorder.hpp"
 
+#include "analyzers/pipelines.hpp"
+
 #include <fmt/format.h>
 
 #include <future>
@@ -31,6 +33,7 @@ public:
     return true;
   }
   void end_cta(std::uint64_t cta) override {
+    if (steps_) steps_->end_cta(cta);
     if (!selected(cta)) return;
     make_room();
     builder_.end_cta(cta);
@@ -50,7 +53,15 @@ public:
     products_[{p.instruction, p.element, p.half_sums}] += p.multiply_adds;
   }
 
+  void bulk_copy(const exec::BulkCopy& copy) override { copies_[CopyKey(copy)] += copy.count; }
+  void async_step(const exec::AsyncStep& step) override { steps(step.instruction).async_step(step); }
+  void phase_step(const exec::PhaseStep& step) override { steps(step.instruction).phase_step(step); }
+
   [[nodiscard]] const Products& products() const { return products_; }
+  [[nodiscard]] const Copies& copies() const { return copies_; }
+  [[nodiscard]] std::vector<exec::AsyncWaits> waits() const {
+    return steps_ ? steps_->found() : std::vector<exec::AsyncWaits>{};
+  }
   void flush() {
     if (!builder_.empty()) write();
     if (pending_.valid()) pending_.get();
@@ -81,7 +92,22 @@ private:
 
   Recorder& recorder_;
   BlockBuilder builder_;
+  // Asynchronous work in flight, as the analyzer finds it.
+  struct Steps final : PipelineShard {
+    Steps() : PipelineShard(1) {}
+    void make_room(std::uint32_t instruction) {
+      if (instruction + 1 >= rows_.size()) rows_.resize(std::size_t{instruction} + 2);
+    }
+  };
+  Steps& steps(std::uint32_t instruction) {
+    if (!steps_) steps_ = std::make_unique<Steps>();
+    steps_->make_room(instruction);
+    return *steps_;
+  }
+
   Products products_;
+  Copies copies_;
+  std::unique_ptr<Steps> steps_;
   std::future<void> pending_;
   std::uint64_t last_cta_ = ~std::uint64_t{0};
   bool last_selected_ = false;
@@ -111,15 +137,26 @@ void Recorder::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
     auto& own = static_cast<Shard&>(*shard);
     own.flush();
     for (const auto& [of, multiply_adds] : own.products()) products_[of] += multiply_adds;
+    for (const auto& [copy, count] : own.copies()) copies_[copy] += count;
+    for (const exec::AsyncWaits& found : own.waits()) {
+      exec::AsyncWaits& all = waits_[{found.instruction, found.work}];
+      all = {found.instruction, found.work, all.count + found.count, all.in_flight + found.in_flight,
+             std::max(all.most, found.most)};
+    }
   }
   counts_ = counts;
 }
 
-std::vector<exec::SizedProduct> Recorder::products() const {
-  std::vector<exec::SizedProduct> list;
+Totals Recorder::totals() const {
+  Totals totals;
   for (const auto& [of, multiply_adds] : products_)
-    list.push_back({std::get<0>(of), std::get<1>(of), multiply_adds, std::get<2>(of)});
-  return list;
+    totals.products.push_back({std::get<0>(of), std::get<1>(of), multiply_adds, std::get<2>(of)});
+  for (const auto& [copy, count] : copies_) {
+    totals.copies.push_back(copy.copy());
+    totals.copies.back().count = count;
+  }
+  for (const auto& [of, found] : waits_) totals.waits.push_back(found);
+  return totals;
 }
 
 Expected<void> Recorder::try_to_write(const Block& block) {

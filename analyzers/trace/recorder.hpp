@@ -12,6 +12,7 @@
 
 #include "analyzers/trace/block.hpp"
 #include "analyzers/trace/file.hpp"
+#include "analyzers/trace/totals.hpp"
 
 #include <atomic>
 #include <map>
@@ -27,6 +28,22 @@ struct Selection {
   [[nodiscard]] bool takes(std::uint64_t cta) const {
     return cta >= first_cta && cta <= last_cta && (cta - first_cta) % every == 0;
   }
+};
+
+/// A bulk copy without its count.
+class CopyKey {
+public:
+  explicit CopyKey(const exec::BulkCopy& copy) : of_(copy) { of_.count = 1; }
+  [[nodiscard]] const exec::BulkCopy& copy() const { return of_; }
+  bool operator<(const CopyKey& other) const {
+    const auto tie = [](const exec::BulkCopy& c) {
+      return std::tie(c.instruction, c.kind, c.bytes, c.sectors, c.received, c.shared_read, c.shared_written, c.blocks);
+    };
+    return tie(of_) < tie(other.of_);
+  }
+
+private:
+  exec::BulkCopy of_;
 };
 
 class Recorder final : public exec::Watcher {
@@ -45,9 +62,8 @@ public:
   Expected<void> end(std::string_view conclusion);
 
   [[nodiscard]] std::uint64_t events() const { return events_; }
-  /// Of the whole launch, whatever is selected: multiplications whose size was known only when they ran, by instruction
-  /// and element. For the conclusion.
-  [[nodiscard]] std::vector<exec::SizedProduct> products() const;
+  /// For the conclusion.
+  [[nodiscard]] Totals totals() const;
 
 private:
   class Shard;
@@ -60,8 +76,11 @@ private:
   std::uint32_t launch_ = 0;
   /// Multiply-adds by instruction, type of A, and whether sums are of half precision.
   using Products = std::map<std::tuple<std::uint32_t, exec::MatrixElement, bool>, std::uint64_t>;
+  using Copies = std::map<CopyKey, std::uint64_t>;
   std::vector<exec::InstructionCount> counts_;
   Products products_;
+  Copies copies_;
+  std::map<std::pair<std::uint32_t, std::uint8_t>, exec::AsyncWaits> waits_; ///< by instruction and kind
   std::atomic<std::uint64_t> events_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;

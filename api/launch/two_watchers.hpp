@@ -76,6 +76,22 @@ private:
       first.shard->special_operands(special);
       second.shard->special_operands(special);
     }
+    void bulk_copy(const exec::BulkCopy& copy) override {
+      first.shard->bulk_copy(copy);
+      second.shard->bulk_copy(copy);
+    }
+    void async_step(const exec::AsyncStep& step) override {
+      first.shard->async_step(step);
+      second.shard->async_step(step);
+    }
+    void phase_step(const exec::PhaseStep& step) override {
+      first.shard->phase_step(step);
+      second.shard->phase_step(step);
+    }
+    void async_waits(const exec::AsyncWaits& waits) override {
+      first.shard->async_waits(waits);
+      second.shard->async_waits(waits);
+    }
     bool begin_cta(std::uint64_t cta) override {
       const bool one = first.begin(cta), other = second.begin(cta);
       return one || other;

@@ -57,7 +57,7 @@ Expected<exec::Watcher*> TraceWriter::begin(const LaunchRequest& request, const 
 }
 
 Expected<void> TraceWriter::end(const LaunchReport& report) {
-  Expected<void> ended = recorder_->end(describe_end(report, recorder_->products()));
+  Expected<void> ended = recorder_->end(describe_end(report, recorder_->totals()));
   if (!ended) pending_.keep();
   return ended;
 }
@@ -107,8 +107,8 @@ public:
     if (launch.watcher == nullptr) return result;
     if (kept(traced_.filter).empty()) result.longest = traced_.longest;
     if (result.longest) launch.watcher->longest_warps(*result.longest);
-    if (const Expected<void> done = trace::replay(reader_, launch_, limits_of(*launch.program, launch.shape),
-                                                  *launch.watcher, traced_.products);
+    if (const Expected<void> done =
+            trace::replay(reader_, launch_, limits_of(*launch.program, launch.shape), *launch.watcher, traced_.totals);
         !done)
       return failure(done.error());
     if (launch.footprint && kept(traced_.filter).empty()) result.footprint = traced_.footprint; // of the whole launch

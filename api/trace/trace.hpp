@@ -71,8 +71,8 @@ struct TracedLaunch {
   std::optional<Diagnostic> trap;
   std::optional<exec::Footprint> footprint;
   std::optional<exec::LongestWarps> longest;
-  std::vector<exec::SizedProduct> products; ///< multiplications whose size was known only when they ran
-  std::shared_ptr<Buffer> pointed_to;       ///< by an argument; as large as the original memory
+  analyzers::trace::Totals totals;
+  std::shared_ptr<Buffer> pointed_to; ///< by an argument; as large as the original memory
 };
 
 class Trace {

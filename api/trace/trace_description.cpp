@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -109,6 +110,59 @@ std::vector<exec::SizedProduct> products_from(const Json& rows, std::size_t inst
     products.push_back(p);
   }
   return products;
+}
+
+constexpr std::string_view kAccessNames[] = {"load", "store", "atomic", "reduction"};
+
+/// Of each instruction and kind of copy: what it moves, and how many there are.
+Json copies_of(const std::vector<exec::BulkCopy>& copies) {
+  Json rows = Json::array();
+  for (const exec::BulkCopy& c : copies)
+    rows.push_back({c.instruction, kAccessNames[static_cast<std::size_t>(c.kind)], c.bytes, c.sectors, c.received,
+                    c.shared_read, c.shared_written, c.blocks, c.count});
+  return rows;
+}
+
+std::vector<exec::BulkCopy> copies_from(const Json& rows, std::size_t instructions) {
+  constexpr std::string_view kWhat = "bulk_copies";
+  std::vector<exec::BulkCopy> copies;
+  for (const Json& row : rows) {
+    if (!row.is_array() || row.size() != 9) throw Wrong{"a row of 'bulk_copies' has no nine values"};
+    const auto value = [&](std::size_t i) { return natural<std::uint64_t>(row[i], kWhat); };
+    const std::string kind = text_from(row[1]);
+    const auto* const name = std::find(std::begin(kAccessNames), std::end(kAccessNames), kind);
+    exec::BulkCopy c;
+    c.instruction = natural<std::uint32_t>(row[0], kWhat);
+    if (c.instruction >= instructions || name == std::end(kAccessNames))
+      throw Wrong{"'bulk_copies' are not of the kernel's instructions and of kinds of accesses"};
+    c.kind = static_cast<exec::AccessKind>(name - std::begin(kAccessNames));
+    c.bytes = value(2), c.sectors = value(3), c.received = value(4), c.shared_read = value(5);
+    c.shared_written = value(6), c.blocks = natural<std::uint32_t>(row[7], kWhat), c.count = value(8);
+    copies.push_back(c);
+  }
+  return copies;
+}
+
+/// Of each instruction and kind of work: how many waits found some in flight, how much together, and the most.
+Json waits_of(const std::vector<exec::AsyncWaits>& waits) {
+  Json rows = Json::array();
+  for (const exec::AsyncWaits& w : waits) rows.push_back({w.instruction, w.work, w.count, w.in_flight, w.most});
+  return rows;
+}
+
+std::vector<exec::AsyncWaits> waits_from(const Json& rows, std::size_t instructions) {
+  constexpr std::string_view kWhat = "async_waits";
+  std::vector<exec::AsyncWaits> waits;
+  for (const Json& row : rows) {
+    if (!row.is_array() || row.size() != 5) throw Wrong{"a row of 'async_waits' has no five values"};
+    const auto value = [&](std::size_t i) { return natural<std::uint64_t>(row[i], kWhat); };
+    exec::AsyncWaits w{natural<std::uint32_t>(row[0], kWhat), natural<std::uint8_t>(row[1], kWhat), value(2), value(3),
+                       value(4)};
+    if (w.instruction >= instructions || w.work > exec::AsyncWaits::kPhases)
+      throw Wrong{"'async_waits' are not of the kernel's instructions and of kinds of work"};
+    waits.push_back(w);
+  }
+  return waits;
 }
 
 Json filter_of(const TraceFilter& f) {
@@ -269,7 +323,10 @@ private:
       result.longest = longest;
     }
     if (json.contains("sized_products")) // missing in older traces
-      result.products = products_from(json.at("sized_products"), instructions);
+      result.totals.products = products_from(json.at("sized_products"), instructions);
+    if (json.contains("bulk_copies")) // missing in older traces, as the next ones
+      result.totals.copies = copies_from(json.at("bulk_copies"), instructions);
+    if (json.contains("async_waits")) result.totals.waits = waits_from(json.at("async_waits"), instructions);
     if (json.at("trap").is_null()) return;
     Diagnostic trap;
     trap.message = text_from(json["trap"].at("message"));
@@ -341,13 +398,15 @@ std::string describe_launch(const LaunchRequest& request, const TraceFilter& fil
   return json.dump(1);
 }
 
-std::string describe_end(const LaunchReport& report, const std::vector<exec::SizedProduct>& products) {
+std::string describe_end(const LaunchReport& report, const analyzers::trace::Totals& totals) {
   Json json = {{"printed", text_of(report.printed)},
                {"trap", nullptr},
                {"only_loaded_sectors", static_cast<std::uint64_t>(report.statistics.only_loaded_sectors.value_or(0))},
                {"written_sectors", static_cast<std::uint64_t>(report.statistics.written_sectors.value_or(0))},
                {"argument_bytes", static_cast<std::uint64_t>(report.statistics.argument_bytes.value_or(0))}};
-  if (!products.empty()) json["sized_products"] = products_of(products);
+  if (!totals.products.empty()) json["sized_products"] = products_of(totals.products);
+  if (!totals.copies.empty()) json["bulk_copies"] = copies_of(totals.copies);
+  if (!totals.waits.empty()) json["async_waits"] = waits_of(totals.waits);
   if (report.longest) {
     json["longest_warp"] = report.longest->of_launch;
     json["longest_of_blocks"] = report.longest->of_ctas;

@@ -10,8 +10,8 @@ namespace warplens::api {
 /// `same_module`: an earlier launch whose description contains the module's text.
 std::string describe_launch(const LaunchRequest& request, const TraceFilter& filter, const std::string& device_text,
                             std::optional<std::size_t> same_module);
-/// The description of the end of a launch. `products`: see trace::Recorder.
-std::string describe_end(const LaunchReport& report, const std::vector<exec::SizedProduct>& products);
+/// The description of the end of a launch.
+std::string describe_end(const LaunchReport& report, const analyzers::trace::Totals& totals);
 
 /// The launches with their modules loaded. Errors: an invalid description; PTX that cannot be loaded; an unknown
 /// device.

@@ -19,7 +19,7 @@ constexpr std::size_t kInstructions = 15; // of testing::kScale
 /// Of the launch of a trace with this end.
 struct End {
   std::optional<exec::LongestWarps> longest;
-  std::vector<exec::SizedProduct> products;
+  trace::Totals totals;
 };
 Expected<End> read_back(const std::string& end) {
   LaunchRequest request;
@@ -37,7 +37,7 @@ Expected<End> read_back(const std::string& end) {
   }
   const auto opened = Trace::open(path);
   if (!opened) return failure(opened.error());
-  return End{opened->launches().at(0).longest, opened->launches().at(0).products};
+  return End{opened->launches().at(0).longest, opened->launches().at(0).totals};
 }
 
 LaunchReport report_of(const exec::LongestWarps& longest) {
@@ -87,15 +87,15 @@ TEST(TraceEnds, DamagedTimesAreRefused) {
 constexpr exec::SizedProduct kProducts[] = {{3, exec::MatrixElement::f16, 16384}, {7, exec::MatrixElement::e4m3, 1}};
 
 TEST(TraceEnds, HaveTheProductsWhoseSizeIsKnownOnlyWhenTheyRun) {
-  const std::string end = describe_end({}, {kProducts[0], kProducts[1]});
+  const std::string end = describe_end({}, {{kProducts[0], kProducts[1]}, {}, {}});
   EXPECT_EQ(Json::parse(end)["sized_products"], Json::parse(R"([[3, "f16", 16384], [7, "e4m3", 1]])"));
   const auto read = read_back(end);
   ASSERT_TRUE(read) << read.error().list().front().message;
-  ASSERT_EQ(read->products.size(), 2u);
+  ASSERT_EQ(read->totals.products.size(), 2u);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(read->products[i].instruction, kProducts[i].instruction);
-    EXPECT_EQ(read->products[i].element, kProducts[i].element);
-    EXPECT_EQ(read->products[i].multiply_adds, kProducts[i].multiply_adds);
+    EXPECT_EQ(read->totals.products[i].instruction, kProducts[i].instruction);
+    EXPECT_EQ(read->totals.products[i].element, kProducts[i].element);
+    EXPECT_EQ(read->totals.products[i].multiply_adds, kProducts[i].multiply_adds);
   }
   EXPECT_FALSE(Json::parse(describe_end({}, {})).contains("sized_products"));
 }
@@ -106,6 +106,42 @@ TEST(TraceEnds, DamagedProductsAreRefused) {
     Json end = Json::parse(describe_end({}, {}));
     end["sized_products"] = Json::parse(products);
     EXPECT_FALSE(read_back(end.dump())) << products;
+  }
+}
+
+TEST(TraceEnds, HaveBulkCopiesAndWaits) {
+  const exec::BulkCopy copy{.instruction = 4,
+                            .kind = exec::AccessKind::reduction,
+                            .bytes = 96,
+                            .sectors = 4,
+                            .received = 0,
+                            .shared_read = 96,
+                            .shared_written = 0,
+                            .blocks = 1,
+                            .count = 12};
+  const exec::AsyncWaits wait{9, exec::AsyncWaits::kPhases, 5, 12, 4};
+  const std::string end = describe_end({}, {{}, {copy}, {wait}});
+  EXPECT_EQ(Json::parse(end)["bulk_copies"], Json::parse(R"([[4, "reduction", 96, 4, 0, 96, 0, 1, 12]])"));
+  EXPECT_EQ(Json::parse(end)["async_waits"], Json::parse("[[9, 3, 5, 12, 4]]"));
+  const auto read = read_back(end);
+  ASSERT_TRUE(read) << read.error().list().front().message;
+  EXPECT_EQ(describe_end({}, read->totals), end);
+  EXPECT_FALSE(Json::parse(describe_end({}, {})).contains("bulk_copies"));
+  EXPECT_FALSE(Json::parse(describe_end({}, {})).contains("async_waits"));
+}
+
+TEST(TraceEnds, DamagedBulkCopiesAndWaitsAreRefused) {
+  for (const char* copies : {R"([[15, "load", 1, 1, 1, 0, 1, 1, 1]])", R"([[4, "loads", 1, 1, 1, 0, 1, 1, 1]])",
+                             R"([[4, "load", -1, 1, 1, 0, 1, 1, 1]])", R"([[4, "load", 1, 1, 1, 0, 1, 1]])",
+                             R"([[4, 1, 1, 1, 1, 0, 1, 1, 1]])", "7"}) {
+    Json end = Json::parse(describe_end({}, {}));
+    end["bulk_copies"] = Json::parse(copies);
+    EXPECT_FALSE(read_back(end.dump())) << copies;
+  }
+  for (const char* waits : {"[[15, 0, 1, 1, 1]]", "[[9, 4, 1, 1, 1]]", "[[9, 0, 1, 1, -1]]", "[[9, 0, 1, 1]]", "7"}) {
+    Json end = Json::parse(describe_end({}, {}));
+    end["async_waits"] = Json::parse(waits);
+    EXPECT_FALSE(read_back(end.dump())) << waits;
   }
 }
 

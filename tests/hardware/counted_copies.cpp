@@ -85,6 +85,86 @@ void add_lane_copies(List& list) {
       }
 }
 
+// ---- copies of 16 bytes by lanes whose addresses do not follow each other
+
+// %r0: a number of five bits for each lane, from a table in the kernel.
+std::string lane_number(std::uint32_t (*of)(std::uint32_t)) {
+  std::string text = "mov.b32 %r0, 0;\n";
+  for (std::uint32_t first = 0; first < 32; first += 4) {
+    std::uint32_t word = 0;
+    for (std::uint32_t i = 0; i < 4; ++i) word |= of(first + i) << 8 * i;
+    text += "setp.ge.u32 %p, %t, " + to_string(first) + "; @%p mov.b32 %r0, " + to_string(word) + ";\n";
+  }
+  return text + "and.b32 %r1, %t, 3; shl.b32 %r1, %r1, 3; shr.u32 %r0, %r0, %r1; and.b32 %r0, %r0, 255;\n";
+}
+
+struct LaneOrder {
+  const char* name;
+  std::uint32_t (*of)(std::uint32_t);
+};
+// In units of 16 bytes.
+constexpr LaneOrder kLaneOrders[] = {
+    {"in order", [](std::uint32_t t) { return t; }},
+    {"pairs swapped", [](std::uint32_t t) { return t ^ 1; }},
+    {"fours swapped", [](std::uint32_t t) { return t ^ 2; }},
+    {"eights swapped", [](std::uint32_t t) { return t ^ 8; }},
+    {"reversed", [](std::uint32_t t) { return 31 - t; }},
+    {"swizzled by rows of 8", [](std::uint32_t t) { return t ^ (t / 8); }},
+    {"swizzled by rows of 4", [](std::uint32_t t) { return t ^ (t / 4 & 3); }},
+    {"two halves", [](std::uint32_t t) { return t % 2 * 16 + t / 2; }},
+    {"columns of 4", [](std::uint32_t t) { return t % 8 * 4 + t / 8; }},
+    {"columns of 8", [](std::uint32_t t) { return t % 4 * 8 + t / 4; }},
+    {"pairs apart", [](std::uint32_t t) { return t + t / 2; }},
+    {"pairs 32 bytes apart", [](std::uint32_t t) { return t + t / 2 * 2; }},
+    {"fours apart", [](std::uint32_t t) { return t + t / 4; }},
+    {"eights apart", [](std::uint32_t t) { return t + t / 8; }},
+    {"every second", [](std::uint32_t t) { return 2 * t; }},
+    {"every third", [](std::uint32_t t) { return 3 * t; }},
+    {"five steps", [](std::uint32_t t) { return t * 5 % 32; }},
+};
+constexpr LaneOrder kRepeated[] = {{"all the same", [](std::uint32_t) { return 0u; }},
+                                   {"each twice", [](std::uint32_t t) { return t / 2; }},
+                                   {"two in turn", [](std::uint32_t t) { return t % 2; }},
+                                   {"each four times", [](std::uint32_t t) { return t / 4; }}};
+
+void add_scattered_copies(List& list) {
+  const auto add = [&](const LaneOrder& to, const LaneOrder& from, unsigned base, unsigned to_base, unsigned mask) {
+    CountedCopy c;
+    c.group = "scattered";
+    c.name = std::string("cp.async.cg 16, to ") + to.name + ", from " + from.name;
+    if (base != 0) c.name += " + " + to_string(base);
+    if (to_base != 0) c.name += ", to + " + to_string(to_base);
+    if (mask != ~0u) c.name += ", lanes " + to_string(mask);
+    if (std::any_of(list.begin(), list.end(), [&](const CountedCopy& other) { return other.name == c.name; })) return;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) c.offsets.push_back(to.of(lane) * 16 + to_base);
+    c.body = lane_number(from.of) + "mad.wide.u32 %w0, %r0, 16, %m; mov.b32 %r1, " + to_string(mask) +
+             "; shr.u32 %r1, %r1, %t; and.b32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0;\n@%p cp.async.cg.shared.global "
+             "[%a], [%w0+" +
+             to_string(4096 + base) + "], 16;\ncp.async.wait_all;\n";
+    list.push_back(c);
+  };
+  for (const LaneOrder& to : kLaneOrders) {
+    add(to, kLaneOrders[0], 0, 0, ~0u);
+    add(to, kLaneOrders[0], 16, 0, ~0u);
+    add(to, kLaneOrders[0], 0, 16, ~0u);
+  }
+  for (const LaneOrder& from : kLaneOrders) {
+    add(kLaneOrders[0], from, 0, 0, ~0u);
+    add(from, from, 0, 0, ~0u);
+    add(kLaneOrders[1], from, 0, 0, ~0u);
+    add(kLaneOrders[5], from, 0, 0, ~0u);
+    add(kLaneOrders[10], from, 0, 0, ~0u);
+    add(kLaneOrders[7], from, 0, 0, ~0u);
+  }
+  for (const LaneOrder& from : kRepeated) {
+    add(kLaneOrders[0], from, 0, 0, ~0u);
+    add(kLaneOrders[14], from, 0, 0, ~0u);
+    add(kLaneOrders[5], from, 0, 0, ~0u);
+  }
+  for (const unsigned mask : {0x55555555u, 0x33333333u, 0xffffu, 0x0f0f0f0fu, 0x3u, 0x7u, 0x12481248u})
+    for (const int to : {0, 5, 14}) add(kLaneOrders[to], kLaneOrders[0], 0, 0, mask);
+}
+
 // ---- copies by one thread
 
 std::string one_thread(const std::string& text) { return "@%first " + text; }
@@ -369,6 +449,7 @@ std::vector<CountedCopy> counted_copies() {
   add_bulk_copies(list);
   add_tensor_copies(list);
   add_products(list);
+  add_scattered_copies(list);
   return list;
 }
 

@@ -13,7 +13,7 @@
 namespace warplens::tests {
 
 struct CountedCopy {
-  std::string group;                  ///< matrices, cp.async, bulk, tensor, products
+  std::string group;                  ///< matrices, cp.async, bulk, tensor, products, scattered
   std::string name;                   ///< with its group, differs from all others
   std::string body;                   ///< PTX
   std::vector<std::uint32_t> offsets; ///< the first words of memory: what each lane adds to the begin of shared memory

@@ -11,8 +11,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <fstream>
 #include <map>
+#include <set>
 
 namespace warplens::tests {
 namespace counted_copies_test {
@@ -160,6 +162,63 @@ TEST(CountedCopies, CopiesByLanesFetchTheSameSectors) {
   }
 }
 
+/// The addresses of the copy.
+class LaneCopy final : public exec::Watcher {
+public:
+  std::array<std::uint64_t, 32> from{}, to{};
+  exec::Mask mask = 0;
+
+  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<Shard>(*this); }
+  void finish(std::vector<std::unique_ptr<exec::Shard>>, const std::vector<exec::InstructionCount>&) override {}
+
+private:
+  struct Shard final : exec::Shard {
+    explicit Shard(LaneCopy& copy) : of(copy) {}
+    void access(const exec::Access& a) override {
+      if (a.lane_bytes != 16) return;
+      of.mask = a.mask;
+      for (const int lane : exec::EachLane(a.mask))
+        (a.kind == exec::AccessKind::load ? of.from : of.to).at(static_cast<std::size_t>(lane)) = a.addresses[lane];
+    }
+    LaneCopy& of;
+  };
+};
+
+// Of 16 bytes whose addresses do not follow each other: what .cg fetches depends on source and destination together.
+TEST(CountedCopies, ScatteredCopiesByLanesFetchASectorForEachPairOfSectors) {
+  const std::vector<Recorded> all = recorded("scattered");
+  EXPECT_EQ(all.size(), 176u);
+  for (const Recorded& r : all) {
+    SCOPED_TRACE(r.copy.name);
+    Emulated machine(counted_kernel(r.copy), "counted.ptx");
+    const std::uint64_t memory = machine.buffer(counted_memory(r.copy));
+    const exec::TensorMap::Words map{};
+    LaneCopy copy;
+    Emulated::Request request;
+    request.kernel = "k";
+    request.shape.block[0] = static_cast<std::uint32_t>(r.copy.threads);
+    request.shape.shared_dynamic = kCountedShared;
+    request.arguments = {{0, sizeof map, map.data()}, {memory, 8}};
+    request.watcher = &copy;
+    ASSERT_EQ(machine.run(request), "");
+    std::set<std::array<std::uint64_t, 3>> fetched, looked_up, sectors;
+    for (const int lane : exec::EachLane(copy.mask)) {
+      const std::uint64_t from = copy.from.at(static_cast<std::size_t>(lane)),
+                          to = copy.to.at(static_cast<std::size_t>(lane));
+      fetched.insert({from / 32, to / 32, (from ^ to) / 16 % 2});
+      looked_up.insert({from / 128, to / 32, 0});
+      sectors.insert({from / 32, 0, 0});
+    }
+    constexpr std::uint64_t kOffsets = 4; // sectors of the lanes' offsets
+    EXPECT_EQ(fetched.size() + kOffsets, r.of("l1tex__m_xbar2l1tex_read_sectors"));
+    EXPECT_EQ(looked_up.size() + kOffsets, r.of("l1tex__t_sectors_pipe_lsu_mem_global_op_ld"));
+    EXPECT_EQ(r.of("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts"), 0u);
+    // What analyzers count of it.
+    EXPECT_EQ(counted(r.copy).integer("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"), sectors.size() + kOffsets);
+    machine.free_buffers();
+  }
+}
+
 // The operations by type, and the cycles of the four matrix units of a multiprocessor: the rates of the device file.
 TEST(CountedCopies, ProductsKeepTheMatrixUnitsBusyAsLong) {
   const std::vector<Recorded> all = recorded("products");
@@ -169,9 +228,9 @@ TEST(CountedCopies, ProductsKeepTheMatrixUnitsBusyAsLong) {
     SCOPED_TRACE(r.copy.name);
     const analyzers::Profile profile = counted(r.copy);
     std::uint64_t operations = 0;
-    for (const char* type : {"bf16_dst_fp32", "tf32_dst_fp32", "fp8", "int8"})
+    for (const char* type : {"fp16", "bf16_dst_fp32", "tf32_dst_fp32", "fp8", "int8"})
       operations += r.of(std::string("sm__ops_path_tensor_src_") + type);
-    if (operations != 0) { // other counters have those of f16
+    if (operations != 0) { // of single bits, there is no counter
       EXPECT_EQ(profile.integer("matrix_operations"), operations);
     }
     model::KernelStatistics s;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/isa/matrix_work.hpp"
+#include "emulator/isa/table.hpp"
 
 #include <gtest/gtest.h>
+
+#include <regex>
+#include <string>
+#include <vector>
 
 namespace warplens::isa {
 namespace matrix_work_test {
@@ -32,6 +37,52 @@ TEST(MatrixWork, NoMultiplication) {
        {"fma.rn.f32", "wgmma.fence.sync.aligned", "movmatrix.sync.aligned.m8n8.trans.b16",
         "wmma.load.a.sync.aligned.row.m16n16k16.f16", "mma", ""})
     expect_work(spelling, 0, "");
+}
+
+// Every spelling of an entry, also words that functors do not see.
+std::vector<std::string> spellings_of(const Entry& entry) {
+  std::vector<std::string> list{std::string(entry.opcode)};
+  for (int g = 0; g < entry.pattern.count; ++g) {
+    const Group& group = entry.pattern.groups[static_cast<std::size_t>(g)];
+    std::vector<std::string> longer;
+    for (const std::string& so_far : list) {
+      if (group.optional) longer.push_back(so_far);
+      for (int i = 0; i < group.count; ++i)
+        longer.push_back(so_far + "." + std::string(text_of(group.options[static_cast<std::size_t>(i)])));
+    }
+    list = std::move(longer);
+  }
+  return list;
+}
+
+// No multiplication of the table is left out of the operations by type, nor is anything else in them. (The size of
+// tcgen05.mma is known only when it runs.)
+TEST(MatrixWork, OfTheWholeTable) {
+  int multiplications = 0;
+  for (const Entry& entry : table()) {
+    const bool multiplies = entry.family == Family::matrix_multiply || entry.family == Family::group_multiply;
+    if (!multiplies && entry.opcode != "mma" && entry.opcode != "wmma" && entry.opcode != "wgmma") continue;
+    for (const std::string& spelling : spellings_of(entry)) {
+      const MatrixWork work = matrix_work(spelling);
+      if (!multiplies) {
+        EXPECT_EQ(work.multiply_adds, 0u) << spelling;
+        continue;
+      }
+      ++multiplications;
+      std::smatch shape;
+      ASSERT_TRUE(std::regex_search(spelling, shape, std::regex("[.]m(\\d+)n(\\d+)k(\\d+)"))) << spelling;
+      std::uint64_t wanted = std::stoull(shape[1]) * std::stoull(shape[2]) * std::stoull(shape[3]);
+      if (spelling.find(".sp") != std::string::npos) wanted /= 2;
+      if (spelling.starts_with("wgmma")) wanted /= 4;
+      if (spelling.find("mma.sync.aligned.m8n8k4.") == 0 && spelling.find(".f64") == std::string::npos) wanted *= 4;
+      EXPECT_EQ(work.multiply_adds, wanted) << spelling;
+      if (work.type != "f16" || !spelling.starts_with("wmma")) { // halves may go without saying
+        EXPECT_NE(spelling.find(work.type), std::string::npos) << spelling;
+      }
+      EXPECT_NE(matrix_rate(work.type, work.half_sums), "") << spelling;
+    }
+  }
+  EXPECT_GT(multiplications, 1000);
 }
 
 } // namespace matrix_work_test

@@ -43,8 +43,8 @@ TEST(TraceCommands, SamplesGiveTheSameReportFromTheirTraces) {
   const Folder folder;
   const std::string trace = (folder.path() / "t.h5").string(), live = (folder.path() / "live.json").string(),
                     replayed = (folder.path() / "replayed.json").string();
-  for (const char* sample :
-       {"transpose/launch", "saxpy/launch", "vector_add/launch", "texture_blur/launch", "cluster_histogram/launch"}) {
+  for (const char* sample : {"transpose/launch", "saxpy/launch", "vector_add/launch", "texture_blur/launch",
+                             "cluster_histogram/launch", "async_copy/launch"}) {
     const std::string launch = std::string(WARPLENS_SOURCE_DIR "/samples/") + sample + ".toml";
     for (const char* threads : {"1", "3"}) {
       need({"run", launch, "--trace", trace, "--json", live, "--threads", threads, "--rule", "1.2", "--analyzers",

@@ -160,9 +160,7 @@ MatrixHandler multiplication(const isa::Spelling& s, const MatrixSite& site) {
   if (site.a.element == MatrixElement::b1) return MatrixHandler::multiply_bits;
   if (is_integer(site.a.element)) return MatrixHandler::multiply_integers;
   if (site.chained) return MatrixHandler::multiply_chained;
-  constexpr int kRows = 16;
-  if (site.a.element != MatrixElement::f64)
-    return site.m == kRows && site.scales == 0 ? MatrixHandler::multiply_sixteen_rows : MatrixHandler::multiply_floats;
+  if (site.a.element != MatrixElement::f64) return MatrixHandler::multiply_floats;
   return s.has(Word::w_rz)   ? MatrixHandler::multiply_doubles_zero
          : s.has(Word::w_rm) ? MatrixHandler::multiply_doubles_down
          : s.has(Word::w_rp) ? MatrixHandler::multiply_doubles_up

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of 16 rows of A and B with floating-point sums, for wgmma (9.7.15.5) and tcgen05.mma (9.7.16.10), with the
-// sums of an H200 (docs/numerics.md); multiply_rows.cpp uses parts of it for mma. Included only by files that are
+// sums of an H200 (docs/numerics.md); aligned_sums.hpp uses parts of it for mma. Included only by files that are
 // compiled once per level.
 //
 //   fill a.tile, b.tile;  prepare(a, p);  prepare(b, p);  add_products<kKept, false>(p, accumulate, a, b,
@@ -154,6 +154,24 @@ struct Sums {
 struct Truncating {
   static constexpr auto rounding = isa::WARPLENS_LEVEL::Rounding::zero;
 };
+// Sums are integers; only their conversion rounds. With AVX-512, it has a rounding mode of its own; otherwise it has
+// the processor's, which takes as long to change as many products.
+#if defined(__AVX512F__)
+struct TruncatingScope {
+  TruncatingScope() {} // NOLINT(modernize-use-equals-default): used only for its lifetime
+};
+#else
+using TruncatingScope = RoundingScope<Truncating>;
+#endif
+/// Within a TruncatingScope.
+inline Floats truncated(Integers x) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Floats>(
+      _mm512_maskz_cvt_roundepi32_ps(0xffff, reinterpret_cast<__m512i>(x), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
+#else
+  return __builtin_convertvector(x, Floats);
+#endif
+}
 
 inline Floats as_floats(Words x) { return reinterpret_cast<Floats>(x); }
 inline Words as_words(Floats x) { return reinterpret_cast<Words>(x); }
@@ -292,7 +310,7 @@ bool add_block(const FactorA& a, const FactorB& b, int block, int k, const Sums&
     for (int v = 0; v < kVectors; ++v) {
       Integers total = sum[odd][v];
       exceeds |= add_to(total, __builtin_convertvector(c_of(odd, v) * scale[odd][v], Integers));
-      Floats cut = __builtin_convertvector(total, Floats);
+      Floats cut = truncated(total);
       if constexpr (halves) { // to odd
         const Integers inexact = __builtin_convertvector(cut, Integers) != total;
         cut = as_floats(as_words(cut) | reinterpret_cast<Words>(inexact & 1));
@@ -338,7 +356,7 @@ void add_products(const MatrixProduct& p, Blocks blocks, bool accumulate, const 
   Sums c;
   alignas(64) float values[2][kLanes];
   {
-    const RoundingScope<Truncating> scope;
+    const TruncatingScope scope;
     for (int block = blocks.first; block < blocks.end; ++block) {
       d.read(block, c);
       left[block] = !(kept == kKept && p.k > kExact ? add_block<kept, halves, true>(a, b, block, p.k, c, values)

@@ -23,8 +23,7 @@ enum class MatrixHandler : std::uint8_t {
   transpose,              ///< movmatrix: dst[0], src[0]
   load_fragment,
   store_fragment,
-  multiply_floats,       ///< f16, bf16, tf32 and smaller formats
-  multiply_sixteen_rows, ///< the same with 16 rows and without scales
+  multiply_floats, ///< f16, bf16, tf32 and smaller formats
   multiply_chained,
   multiply_doubles, ///< by rounding
   multiply_doubles_zero,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma and wmma.mma of whole numbers, bits and double precision (9.7.14.4.5, 9.7.14.5, 9.7.14.6); multiply_rows.cpp,
-// multiply_floats.cpp and multiply_quads.cpp have the other floats. Compiled once per level.
+// mma and wmma.mma of whole numbers, bits and double precision (9.7.14.4.5, 9.7.14.5, 9.7.14.6); multiply_floats.cpp
+// and multiply_quads.cpp have the other floats. Compiled once per level.
 #include "emulator/exec/matrix/multiply_handlers.hpp"
 #include "emulator/exec/lanes/lanes.hpp"
 #include "emulator/exec/matrix/matrix_tiles.hpp"
@@ -186,7 +186,6 @@ bool multiply_bits(const Op* op, Warp* warp) {
 Handler multiply_handler(Kind kind) {
   switch (kind) {
   case Kind::multiply_floats: return by_whole_warp<multiply_floats>;
-  case Kind::multiply_sixteen_rows: return by_whole_warp<multiply_sixteen_rows>;
   case Kind::multiply_chained: return by_whole_warp<multiply_quads>;
   case Kind::multiply_doubles: return by_whole_warp<multiply_doubles<Rounding::nearest>>;
   case Kind::multiply_doubles_zero: return by_whole_warp<multiply_doubles<Rounding::zero>>;

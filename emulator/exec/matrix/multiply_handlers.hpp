@@ -11,8 +11,6 @@ Handler multiply_handler(MatrixHandler kind);
 bool multiply_floats(const Op* op, Warp* warp);
 /// m8n8k4 of halves.
 bool multiply_quads(const Op* op, Warp* warp);
-/// Products of floats with 16 rows and without scales.
-bool multiply_sixteen_rows(const Op* op, Warp* warp);
 
 /// The handler of an instruction in which all lanes of the warp must take part; `perform` returns false after a trap.
 template <bool (*perform)(const Op*, Warp*)> const Op* by_whole_warp(const Op* op, Warp* warp) {

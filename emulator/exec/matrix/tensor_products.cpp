@@ -4,8 +4,6 @@
 // Compiled once per level.
 #include "emulator/exec/matrix/tensor_products.hpp"
 
-#include "emulator/exec/matrix/group_products.hpp"
-
 namespace warplens::exec::WARPLENS_LEVEL {
 
 namespace {
@@ -75,38 +73,6 @@ namespace {
 
 /// The place of an element of 16 rows and eight columns in Sums.
 int place_of(int i, int column) { return 4 * i + column / 2; }
-
-template <bool halves> struct InTensorMemory {
-  TensorRows rows;
-  bool accumulate;
-  int first; ///< block of columns
-  float factor;
-
-  void read(int block, Sums& c) const {
-    for (int odd = 0; odd < 2; ++odd)
-      for (int half = 0; half < 2; ++half) c.at[odd][half] = c.room[odd] + half * kWarpSize;
-    if (!accumulate) return void(std::memset(c.room, 0, sizeof c.room));
-    for (int i = 0; i < kRowsOfWarp; ++i)
-      for (int column = 0; column < kBlock; ++column) {
-        const Word32 word = rows.word(i, (block - first) * kBlock + column);
-        const float d =
-            halves ? isa::WARPLENS_LEVEL::widened_value<isa::Type::f16>(word & 0xffff) : std::bit_cast<float>(word);
-        c.room[column % 2][place_of(i, column)] = d * factor;
-      }
-  }
-  void write(int block, const float (*d)[kLanes]) const {
-    std::uint16_t parts[2][kLanes];
-    if constexpr (halves)
-      for (int odd = 0; odd < 2; ++odd) narrow_to_halves(d[odd], kLanes, parts[odd]);
-    for (int i = 0; i < kRowsOfWarp; ++i)
-      for (int column = 0; column < kBlock; ++column) {
-        const int place = place_of(i, column);
-        const Word32 half = parts[column % 2][place];
-        const Word32 word = halves ? ((half & 0x7fff) == 0 ? 0 : half) : bits_of(d[column % 2][place]);
-        rows.set(i, (block - first) * kBlock + column, word);
-      }
-  }
-};
 
 // All sums are less than 2^24 and therefore exact in single precision.
 void add_integers(const TensorProduct& p, Blocks blocks, bool accumulate, const FactorA& a, const FactorB& b,

@@ -1,75 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
 // tcgen05.mma with .block_scale (9.7.16.10.7): each row of A and column of B has scales of some of their elements.
 // Compiled once per level.
-#include "emulator/exec/matrix/element_sum.hpp"
+#include "emulator/exec/matrix/aligned_sums.hpp"
 #include "emulator/exec/matrix/tensor_products.hpp"
 
 namespace warplens::exec::WARPLENS_LEVEL {
 
 namespace {
 
-constexpr int kMostScales = 4;
-
 struct ScaledFactors {
   alignas(64) float a[kRowsOfWarp * kMostTensorDepth], b[kMostColumns * kMostTensorDepth];
   Word32 present[kMostTensorDepth];
   ProductScale a_scales[kRowsOfWarp][kMostScales], b_scales[kMostColumns][kMostScales];
+  AlignedRows rows;
+  AlignedColumns columns[kMostColumns / kBlock];
 };
 
-// The scales of a row or column of A or B: bytes of a word of a lane. Each 32 lanes have all scales.
-void read_scales(const TensorProductSite& s, const TensorProduct& p, Word32 word, int first, ProductScale* to) {
-  for (int i = 0; i < s.scales; ++i) to[i] = scale_from(word >> 8 * (first + i) & 0xff, p.scales_with_fraction);
-}
+class ScaledProduct {
+public:
+  ScaledProduct(const Issuer& by, const TensorIssue& t) : by_(by), t_(t), s_(*by.op->product), p_(t.product) {
+    in_scale_ = p_.k / s_.scales;
+    each_ = p_.n / t.layout.parts;
+  }
 
-void add_scaled(const TensorProductSite& s, const TensorProduct& p, bool accumulate, const ScaledFactors& f, int first,
-                int columns, const TensorRows& d) {
-  const int in_block = p.k / s.scales, a = smallest_of(p.a), b = smallest_of(p.b);
-  for (int i = 0; i < kRowsOfWarp; ++i)
-    for (int column = 0; column < columns; ++column) {
-      ElementSum sum(a, b, kKept);
-      if (accumulate) sum.accumulate(std::bit_cast<float>(d.word(i, column)), 1);
-      const int n = first + column;
-      for (int k = 0; k < p.k; ++k)
-        if (!p.sparse || (f.present[k] >> i & 1) != 0)
-          sum.add(f.a[(i / kBlock * p.k + k) * kBlock + i % kBlock], f.b[(n / kBlock * p.k + k) * kBlock + n % kBlock],
-                  f.a_scales[i][k / in_block] * f.b_scales[column][k / in_block]);
-      d.set(i, column, bits_of(sum.result(false)));
+  /// False: the kernel has stopped.
+  bool multiply() {
+    if (!read_tensor_b(by_, t_, f_.b)) return false;
+    if (p_.negate_b) negate(f_.b, p_.n * p_.k);
+    for (int block = 0; block < t_.count; ++block)
+      for (int part = 0; part < t_.layout.parts; ++part)
+        for (int first = 0; first < t_.layout.rows; first += kRowsOfWarp) {
+          if (first == 0 || lanes_of(part, first) != lanes_) read_columns(block, part, first);
+          if (!read_rows(block, part, first)) return false;
+          add(part, InTensorMemory<false>{TensorRows(t_, block, part, first), t_.accumulate, part * each_ / kBlock, 1});
+        }
+    return true;
+  }
+
+private:
+  [[nodiscard]] std::uint32_t lanes_of(int part, int first) const {
+    return t_.layout.lane(part, first) / kWarpSize * kWarpSize;
+  }
+  // The scales of a row or column: bytes of a word of a lane.
+  void read_scales(Word32 word, int first, ProductScale* to) const {
+    for (int i = 0; i < s_.scales; ++i) to[i] = scale_from(word >> 8 * (first + i) & 0xff, p_.scales_with_fraction);
+  }
+
+  // Each 32 lanes have all scales of B.
+  void read_columns(int block, int part, int first) {
+    TensorMemory& memory = *t_.blocks[block]->tensor_memory;
+    lanes_ = lanes_of(part, first);
+    for (int n = 0; n < each_; ++n) {
+      const std::uint32_t* const words =
+          memory.lane(lanes_ + static_cast<std::uint32_t>(n % kWarpSize)) + t_.b_scales.column;
+      read_scales(words[n / kWarpSize], p_.b_scale, f_.b_scales[n]);
     }
-}
+    for (int column = 0; column < each_; column += kBlock) {
+      ColumnScales scales;
+      for (int j = 0; j < kBlock; ++j)
+        for (int i = 0; i < s_.scales; ++i) scales.put(i, even_first(j), f_.b_scales[column + j][i]);
+      ColumnPutter<true> to(f_.columns[column / kBlock], smallest_of(p_.b), &scales, in_scale_);
+      const float* const tile = f_.b + (part * each_ + column) * p_.k;
+      for (int k = 0; k < p_.k; k += 2)
+        to.put(k, even_first(load<EightFloats>(tile + k * kBlock)),
+               even_first(load<EightFloats>(tile + (k + 1) * kBlock)));
+    }
+  }
+  bool read_rows(int block, int part, int first) {
+    if (!read_tensor_a(by_, t_, block, part, first, f_.a, f_.present)) return false;
+    if (p_.negate_a) negate(f_.a, kRowsOfWarp * p_.k);
+    TensorMemory& memory = *t_.blocks[block]->tensor_memory;
+    RowScales scales;
+    for (int i = 0; i < kRowsOfWarp; ++i) {
+      const std::uint32_t lane = t_.layout.lane(part, first) + static_cast<std::uint32_t>(i);
+      read_scales((memory.lane(lane) + t_.a_scales.column)[first / kWarpSize], p_.a_scale, f_.a_scales[i]);
+      for (int j = 0; j < s_.scales; ++j) scales.put(j, i, f_.a_scales[i][j]);
+    }
+    RowPutter<true>(f_.rows, p_.k, smallest_of(p_.a), &scales, in_scale_).put_tile(f_.a);
+    return true;
+  }
 
-void negate(float* values, int count) {
-  for (int i = 0; i < count; ++i) values[i] = -values[i];
-}
+  void add(int part, const InTensorMemory<false>& d) {
+    const int exact = p_.scales_with_fraction ? kExactOfFour : kExact;
+    alignas(64) float values[2][kLanes];
+    Sums c;
+    for (int block = d.first; block < d.first + each_ / kBlock; ++block) {
+      d.read(block, c);
+      const auto ordinary = [&] {
+        const TruncatingScope scope;
+        return add_aligned<false>(f_.rows, f_.columns[block - d.first], {0, p_.k}, exact, c, values);
+      };
+      if (!ordinary()) add_elements(block, block * kBlock - part * each_, c, values);
+      d.write(block, values);
+    }
+  }
+  void add_elements(int block, int first, const Sums& c, float (*d)[kLanes]) const {
+    for (int odd = 0; odd < 2; ++odd)
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const int i = lane / kGroup, j = lane % kGroup * 2 + odd;
+        ElementSum sum(smallest_of(p_.a), smallest_of(p_.b), kKept);
+        if (t_.accumulate) sum.accumulate(c.at[odd][lane / kWarpSize][lane % kWarpSize], 1);
+        for (int k = 0; k < p_.k; ++k)
+          if (!p_.sparse || (f_.present[k] >> i & 1) != 0)
+            sum.add(f_.a[(i / kBlock * p_.k + k) * kBlock + i % kBlock], f_.b[(block * p_.k + k) * kBlock + j],
+                    f_.a_scales[i][k / in_scale_] * f_.b_scales[first + j][k / in_scale_]);
+        d[odd][lane] = sum.result(false);
+      }
+  }
+
+  const Issuer& by_;
+  const TensorIssue& t_;
+  const TensorProductSite& s_;
+  const TensorProduct& p_;
+  int in_scale_ = 0, each_ = 0; ///< elements of a scale; columns of a part
+  std::uint32_t lanes_ = ~0u;   ///< from which the scales of B were read
+  ScaledFactors f_;
+};
 
 } // namespace
 
-bool multiply_scaled_tensors(const Issuer& by, const TensorIssue& t) {
-  const TensorProductSite& s = *by.op->product;
-  const TensorProduct& p = t.product;
-  const int columns = p.n / t.layout.parts;
-  ScaledFactors f;
-  if (!read_tensor_b(by, t, f.b)) return false;
-  if (p.negate_b) negate(f.b, p.n * p.k);
-  for (int block = 0; block < t.count; ++block) {
-    TensorMemory& memory = *t.blocks[block]->tensor_memory;
-    for (int part = 0; part < t.layout.parts; ++part)
-      for (int first = 0; first < t.layout.rows; first += kRowsOfWarp) {
-        if (!read_tensor_a(by, t, block, part, first, f.a, f.present)) return false;
-        if (p.negate_a) negate(f.a, kRowsOfWarp * p.k);
-        const std::uint32_t lane = t.layout.lane(part, first);
-        for (int i = 0; i < kRowsOfWarp; ++i) {
-          const std::uint32_t* const words = memory.lane(lane + static_cast<std::uint32_t>(i)) + t.a_scales.column;
-          read_scales(s, p, words[first / kWarpSize], p.a_scale, f.a_scales[i]);
-        }
-        for (int n = 0; n < columns; ++n) {
-          const auto in_lanes = static_cast<std::uint32_t>(n % kWarpSize);
-          const std::uint32_t* const words = memory.lane(lane / kWarpSize * kWarpSize + in_lanes) + t.b_scales.column;
-          read_scales(s, p, words[n / kWarpSize], p.b_scale, f.b_scales[n]);
-        }
-        add_scaled(s, p, t.accumulate, f, part * columns, columns, TensorRows(t, block, part, first));
-      }
-  }
-  return true;
-}
+bool multiply_scaled_tensors(const Issuer& by, const TensorIssue& t) { return ScaledProduct(by, t).multiply(); }
 
 } // namespace warplens::exec::WARPLENS_LEVEL

@@ -103,6 +103,7 @@ struct BulkCopy {
   std::uint64_t shared_read = 0;    ///< bytes of shared memory
   std::uint64_t shared_written = 0; ///< of all blocks
   std::uint32_t blocks = 1;         ///< that receive the data: more than one of a multicast
+  std::uint64_t count = 1;          ///< how many such copies this stands for
 };
 
 /// A step of asynchronous work that a warp later waits for.
@@ -127,6 +128,16 @@ struct PhaseStep {
 struct SpecialOperands {
   std::uint32_t instruction = 0;
   Mask lanes = 0; ///< never 0
+};
+
+/// Waits for asynchronous work that found some in flight: traces have these instead of steps.
+struct AsyncWaits {
+  static constexpr std::uint8_t kPhases = 3;
+  std::uint32_t instruction = 0;
+  std::uint8_t work = 0; ///< AsyncStep::Work, or kPhases: phases of mbarriers
+  std::uint64_t count = 0;
+  std::uint64_t in_flight = 0; ///< groups or phases in flight, summed over these waits, …
+  std::uint64_t most = 0;      ///< … and the largest number
 };
 
 /// Lanes of a warp arrive at a CTA barrier: all live lanes, or some of them if the warp has diverged.
@@ -198,6 +209,7 @@ public:
   virtual void async_step(const AsyncStep&) {}
   virtual void phase_step(const PhaseStep&) {}
   virtual void special_operands(const SpecialOperands&) {}
+  virtual void async_waits(const AsyncWaits&) {}
 
   virtual bool begin_cta(std::uint64_t /*cta*/) { return false; }
   virtual void end_cta(std::uint64_t /*cta*/) {} ///< all its warps have exited; not called after a trap

@@ -20,9 +20,12 @@ METRICS = {
 l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum smsp__inst_executed_op_ldsm.sum""".split(),
     "cp.async": """smsp__inst_executed_op_ldgsts.sum l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum
 lts__t_sectors_srcunit_tex_op_read.sum""".split(),
+    "scattered": """l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ldgsts.sum
+l1tex__m_xbar2l1tex_read_sectors.sum lts__t_sectors_srcunit_tex_op_read.sum""".split(),
     "bulk": COPIES,
     "tensor": COPIES,
     "products": """l1tex__data_bank_reads.sum l1tex__data_pipe_lsu_wavefronts_mem_shared.sum sm__inst_executed_pipe_tensor_op_gmma.sum sm__pipe_tensor_cycles_active.sum
+sm__ops_path_tensor_src_fp16.sum sm__ops_path_tensor_src_fp16_dst_fp16.sum sm__ops_path_tensor_src_fp16_dst_fp32.sum
 sm__ops_path_tensor_src_bf16_dst_fp32.sum sm__ops_path_tensor_src_tf32_dst_fp32.sum sm__ops_path_tensor_src_fp8.sum sm__ops_path_tensor_src_int8.sum""".split(),
 }
 
