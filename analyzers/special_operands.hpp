@@ -18,7 +18,9 @@ struct SpecialRow {
 class SpecialShard final : public RowShard<SpecialRow> {
 public:
   using RowShard::RowShard;
-  void special_operands(const exec::SpecialOperands& special) override { ++row_of(special.instruction).warps; }
+  void special_operands(const exec::SpecialOperands& special) override {
+    row_of(special.instruction).warps += special.count;
+  }
 };
 
 class SpecialOperands final : public RowAnalyzer<SpecialShard> {

@@ -54,11 +54,15 @@ public:
   }
 
   void bulk_copy(const exec::BulkCopy& copy) override { copies_[CopyKey(copy)] += copy.count; }
+  void special_operands(const exec::SpecialOperands& special) override {
+    special_operands_[special.instruction] += special.count;
+  }
   void async_step(const exec::AsyncStep& step) override { steps(step.instruction).async_step(step); }
   void phase_step(const exec::PhaseStep& step) override { steps(step.instruction).phase_step(step); }
 
   [[nodiscard]] const Products& products() const { return products_; }
   [[nodiscard]] const Copies& copies() const { return copies_; }
+  [[nodiscard]] const SpecialOperands& of_special() const { return special_operands_; }
   [[nodiscard]] std::vector<exec::AsyncWaits> waits() const {
     return steps_ ? steps_->found() : std::vector<exec::AsyncWaits>{};
   }
@@ -107,6 +111,7 @@ private:
 
   Products products_;
   Copies copies_;
+  SpecialOperands special_operands_;
   std::unique_ptr<Steps> steps_;
   std::future<void> pending_;
   std::uint64_t last_cta_ = ~std::uint64_t{0};
@@ -138,6 +143,7 @@ void Recorder::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
     own.flush();
     for (const auto& [of, multiply_adds] : own.products()) products_[of] += multiply_adds;
     for (const auto& [copy, count] : own.copies()) copies_[copy] += count;
+    for (const auto& [instruction, count] : own.of_special()) special_operands_[instruction] += count;
     for (const exec::AsyncWaits& found : own.waits()) {
       exec::AsyncWaits& all = waits_[{found.instruction, found.work}];
       all = {found.instruction, found.work, all.count + found.count, all.in_flight + found.in_flight,
@@ -156,6 +162,7 @@ Totals Recorder::totals() const {
     totals.copies.back().count = count;
   }
   for (const auto& [of, found] : waits_) totals.waits.push_back(found);
+  for (const auto& [instruction, count] : special_operands_) totals.special_operands.push_back({instruction, 0, count});
   return totals;
 }
 

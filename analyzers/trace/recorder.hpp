@@ -77,9 +77,11 @@ private:
   /// Multiply-adds by instruction, type of A, and whether sums are of half precision.
   using Products = std::map<std::tuple<std::uint32_t, exec::MatrixElement, bool>, std::uint64_t>;
   using Copies = std::map<CopyKey, std::uint64_t>;
+  using SpecialOperands = std::map<std::uint32_t, std::uint64_t>; ///< warps, by instruction
   std::vector<exec::InstructionCount> counts_;
   Products products_;
   Copies copies_;
+  SpecialOperands special_operands_;
   std::map<std::pair<std::uint32_t, std::uint8_t>, exec::AsyncWaits> waits_; ///< by instruction and kind
   std::atomic<std::uint64_t> events_{0};
   std::atomic<bool> failed_{false};

@@ -165,6 +165,25 @@ std::vector<exec::AsyncWaits> waits_from(const Json& rows, std::size_t instructi
   return waits;
 }
 
+/// Of each instruction: how many warps executed it with special operands.
+Json special_of(const std::vector<exec::SpecialOperands>& special) {
+  Json rows = Json::array();
+  for (const exec::SpecialOperands& s : special) rows.push_back({s.instruction, s.count});
+  return rows;
+}
+
+std::vector<exec::SpecialOperands> special_from(const Json& rows, std::size_t instructions) {
+  constexpr std::string_view kWhat = "special_operands";
+  std::vector<exec::SpecialOperands> special;
+  for (const Json& row : rows) {
+    if (!row.is_array() || row.size() != 2) throw Wrong{"a row of 'special_operands' has no two values"};
+    exec::SpecialOperands s{natural<std::uint32_t>(row[0], kWhat), 0, natural<std::uint64_t>(row[1], kWhat)};
+    if (s.instruction >= instructions) throw Wrong{"'special_operands' are not of the kernel's instructions"};
+    special.push_back(s);
+  }
+  return special;
+}
+
 Json filter_of(const TraceFilter& f) {
   return {{"first_block", f.first_block}, {"last_block", f.last_block}, {"every", f.every}, {"lines", f.lines}};
 }
@@ -327,6 +346,8 @@ private:
     if (json.contains("bulk_copies")) // missing in older traces, as the next ones
       result.totals.copies = copies_from(json.at("bulk_copies"), instructions);
     if (json.contains("async_waits")) result.totals.waits = waits_from(json.at("async_waits"), instructions);
+    if (json.contains("special_operands"))
+      result.totals.special_operands = special_from(json.at("special_operands"), instructions);
     if (json.at("trap").is_null()) return;
     Diagnostic trap;
     trap.message = text_from(json["trap"].at("message"));
@@ -407,6 +428,7 @@ std::string describe_end(const LaunchReport& report, const analyzers::trace::Tot
   if (!totals.products.empty()) json["sized_products"] = products_of(totals.products);
   if (!totals.copies.empty()) json["bulk_copies"] = copies_of(totals.copies);
   if (!totals.waits.empty()) json["async_waits"] = waits_of(totals.waits);
+  if (!totals.special_operands.empty()) json["special_operands"] = special_of(totals.special_operands);
   if (report.longest) {
     json["longest_warp"] = report.longest->of_launch;
     json["longest_of_blocks"] = report.longest->of_ctas;

@@ -109,7 +109,7 @@ TEST(TraceEnds, DamagedProductsAreRefused) {
   }
 }
 
-TEST(TraceEnds, HaveBulkCopiesAndWaits) {
+TEST(TraceEnds, HaveBulkCopiesWaitsAndSpecialOperands) {
   const exec::BulkCopy copy{.instruction = 4,
                             .kind = exec::AccessKind::reduction,
                             .bytes = 96,
@@ -120,9 +120,10 @@ TEST(TraceEnds, HaveBulkCopiesAndWaits) {
                             .blocks = 1,
                             .count = 12};
   const exec::AsyncWaits wait{9, exec::AsyncWaits::kPhases, 5, 12, 4};
-  const std::string end = describe_end({}, {{}, {copy}, {wait}});
+  const std::string end = describe_end({}, {{}, {copy}, {wait}, {{2, 0, 70}}});
   EXPECT_EQ(Json::parse(end)["bulk_copies"], Json::parse(R"([[4, "reduction", 96, 4, 0, 96, 0, 1, 12]])"));
   EXPECT_EQ(Json::parse(end)["async_waits"], Json::parse("[[9, 3, 5, 12, 4]]"));
+  EXPECT_EQ(Json::parse(end)["special_operands"], Json::parse("[[2, 70]]"));
   const auto read = read_back(end);
   ASSERT_TRUE(read) << read.error().list().front().message;
   EXPECT_EQ(describe_end({}, read->totals), end);
@@ -130,7 +131,7 @@ TEST(TraceEnds, HaveBulkCopiesAndWaits) {
   EXPECT_FALSE(Json::parse(describe_end({}, {})).contains("async_waits"));
 }
 
-TEST(TraceEnds, DamagedBulkCopiesAndWaitsAreRefused) {
+TEST(TraceEnds, DamagedCopiesWaitsAndSpecialOperandsAreRefused) {
   for (const char* copies : {R"([[15, "load", 1, 1, 1, 0, 1, 1, 1]])", R"([[4, "loads", 1, 1, 1, 0, 1, 1, 1]])",
                              R"([[4, "load", -1, 1, 1, 0, 1, 1, 1]])", R"([[4, "load", 1, 1, 1, 0, 1, 1]])",
                              R"([[4, 1, 1, 1, 1, 0, 1, 1, 1]])", "7"}) {
@@ -142,6 +143,11 @@ TEST(TraceEnds, DamagedBulkCopiesAndWaitsAreRefused) {
     Json end = Json::parse(describe_end({}, {}));
     end["async_waits"] = Json::parse(waits);
     EXPECT_FALSE(read_back(end.dump())) << waits;
+  }
+  for (const char* special : {"[[15, 1]]", "[[2, -1]]", "[[2]]", "7"}) {
+    Json end = Json::parse(describe_end({}, {}));
+    end["special_operands"] = Json::parse(special);
+    EXPECT_FALSE(read_back(end.dump())) << special;
   }
 }
 

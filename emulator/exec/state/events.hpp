@@ -127,7 +127,8 @@ struct PhaseStep {
 /// a subroutine: zeros, small and large numbers, infinities and NaNs.
 struct SpecialOperands {
   std::uint32_t instruction = 0;
-  Mask lanes = 0; ///< never 0
+  Mask lanes = 0;          ///< never 0, but unknown in traces, which have only the count
+  std::uint64_t count = 1; ///< how many warps
 };
 
 /// Waits for asynchronous work that found some in flight: traces have these instead of steps.
