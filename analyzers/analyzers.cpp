@@ -219,20 +219,14 @@ public:
   if constexpr ((events).bulk_copy) (name).bulk_copy(copy);
 #include "analyzers/analyzers.def"
   }
-  template <class Tell> void tell_async(Tell&& tell) {
+  template <class Event> void tell_async(void (exec::Shard::*receive)(const Event&), const Event& event) {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).async) tell(name);
+  if constexpr ((events).async) ((name).*receive)(event);
 #include "analyzers/analyzers.def"
   }
-  void async_step(const exec::AsyncStep& x) override {
-    tell_async([&](auto& s) { s.async_step(x); });
-  }
-  void phase_step(const exec::PhaseStep& x) override {
-    tell_async([&](auto& s) { s.phase_step(x); });
-  }
-  void async_waits(const exec::AsyncWaits& x) override {
-    tell_async([&](auto& s) { s.async_waits(x); });
-  }
+  void async_step(const exec::AsyncStep& step) override { tell_async(&exec::Shard::async_step, step); }
+  void phase_step(const exec::PhaseStep& step) override { tell_async(&exec::Shard::phase_step, step); }
+  void async_waits(const exec::AsyncWaits& waits) override { tell_async(&exec::Shard::async_waits, waits); }
   bool begin_cta(std::uint64_t cta) override {
     const bool of_streams = streams->begin_cta(cta), of_few = recorded->begin_cta(cta);
     return (blocks && blocks->begin_cta(cta)) || of_streams || of_few || one_by_one;
