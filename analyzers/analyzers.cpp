@@ -208,9 +208,9 @@ public:
   if constexpr ((events).bulk_copy) (name).bulk_copy(copy);
 #include "analyzers/analyzers.def"
   }
-  template <class Event> void tell_async(void (exec::Shard::*tell)(const Event&), const Event& event) {
+  template <class Event> void tell_async(void (exec::Shard::*receive)(const Event&), const Event& event) {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
-  if constexpr ((events).async) ((name).*tell)(event);
+  if constexpr ((events).async) ((name).*receive)(event);
 #include "analyzers/analyzers.def"
   }
   void async_step(const exec::AsyncStep& step) override { tell_async(&exec::Shard::async_step, step); }
