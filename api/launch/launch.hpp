@@ -178,11 +178,11 @@ struct LaunchReport {
   /// Why what an analysed launch leaves in memory may differ between runs with several threads of the emulator; empty:
   /// no reason is known.
   std::string order_of_results;
-  std::uint64_t steps = 0;          ///< warp instructions emulated
-  std::string alone_because;        ///< why only one of LaunchOptions::ranks ran it; empty: all did, or none are set
-  double seconds = 0;               ///< duration of the emulation; not part of compared reports
-  std::string launched_by;          ///< as in the request
-  std::uint64_t stream = 0;         ///< of a CUDA program; 0: of a graph, or no program
+  std::uint64_t steps = 0;   ///< warp instructions emulated
+  std::string alone_because; ///< why only one of LaunchOptions::ranks ran it; empty: all did, or none are set
+  double seconds = 0;        ///< duration of the emulation; not part of compared reports
+  std::string launched_by;   ///< as in the request
+  std::uint64_t stream = 0;  ///< of a CUDA program; 0: of a graph, or no program
   std::optional<std::size_t> operation; ///< of a CUDA program: see api/report/timeline.hpp
   /// Direct and indirect child launches, in the order in which they ran: those that were analysed, printed something,
   /// accessed memory past the end of an allocation, or trapped. At most one trapped, and it is the last.

@@ -31,7 +31,7 @@ BlockDependence block_dependence(const Module& module, const Function& function)
 /// maxima and operations on bits. Ignores their scopes of a block or a cluster.
 bool reductions_commute(const Module& module, const Function& function);
 
-/// Why the data that a launch leaves in global memory may depend on the order of its blocks even if its counters do not;
+/// Why the data that a launch leaves in memory may depend on the order of its blocks even if its counters do not;
 /// empty: nothing in the kernel says so. Ordinary stores of several blocks to one word are a race and not detected.
 std::string_view order_of_results(const Module& module, const Function& function);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random kernels whose result depends on the order of their blocks: atomic operations whose old values are used, locks,
 // blocks that wait for others, volatile loads and stores of words that all write, and printing. The report, what is
-// printed and memory must be the same, byte for byte, with any number of threads and in each repetition. Only the memory
-// of kernels whose report says that their results depend on the order of the blocks may differ.
+// printed and memory must be the same, byte for byte, with any number of threads and in each repetition. Only the
+// memory of kernels whose report says that their results depend on the order of the blocks may differ.
 //
 //   determinism_test --first 5000 --programs 10000 --repetitions 10
 #include "tests/fuzz/mutate.hpp"
