@@ -142,6 +142,7 @@ TEST(Commands, JsonHasTheKeysOfTheSchema) {
   std::set<std::string> of_launch = keys(schema["$defs"]["launch"]["properties"]);
   EXPECT_EQ(of_launch.erase("same_as"), 1u);  // only with --json-fold
   EXPECT_EQ(of_launch.erase("sampling"), 1u); // only with --sample
+  EXPECT_EQ(of_launch.erase("order_of_results"), 1u);
   EXPECT_EQ(of_launch, keys(launch));
   EXPECT_EQ(keys(schema["$defs"]["occupancy"]["properties"]), keys(launch["occupancy"]));
   EXPECT_EQ(keys(schema["$defs"]["prediction"]["properties"]), keys(launch["predictions"].at(0)));
