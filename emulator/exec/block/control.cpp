@@ -162,12 +162,6 @@ const Op* count_guarded(const Op* op, Warp* warp) {
   return op + 1;
 }
 
-const Op* tell_special_operands(const Op* op, Warp* warp) {
-  const Mask lanes = acting(op, warp);
-  if (lanes != 0 && warp->worker->shard) warp->worker->shard->special_operands({op->instruction, lanes});
-  return op + 1;
-}
-
 const Op* tell_step(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;

@@ -51,7 +51,6 @@ const Op* no_op(const Op*, Warp*);
 /// Watched programs: counts a basic block (extra), or the lanes whose guard is true (extra).
 const Op* count_block(const Op*, Warp*);
 const Op* count_guarded(const Op*, Warp*);
-const Op* tell_special_operands(const Op*, Warp*); ///< those of the lanes whose guard is true
 /// Checked programs: tells the checkers of a step (extra: after it) of the instruction whose op is `imm` ops away.
 const Op* tell_step(const Op*, Warp*);
 /// Watched programs: a step of asynchronous work (`extra`: its work, and from bit 8 on its kind; imm:

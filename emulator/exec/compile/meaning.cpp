@@ -78,7 +78,6 @@ Meanings::Meanings(const Level& level) {
                                              {no_op, Kind::nothing},
                                              {count_block, Kind::count_block},
                                              {count_guarded, Kind::count_guarded},
-                                             {tell_special_operands, Kind::tell_special},
                                              {jump, Kind::jump},
                                              {jump_watched, Kind::jump},
                                              {branch, Kind::branch},

@@ -26,7 +26,6 @@ struct OpMeaning {
     nothing,
     count_block,
     count_guarded,
-    tell_special,
     jump,
     branch,
     rejoin,

@@ -195,10 +195,6 @@ extern "C" [[gnu::used]] void count_guarded_of(Warp* warp, std::uint32_t counter
   warp->worker->guarded[counter] += static_cast<unsigned>(__builtin_popcount(mask));
 }
 
-extern "C" [[gnu::used]] void tell_special_of(Warp* warp, std::uint32_t instruction, Mask lanes) {
-  if (lanes != 0 && warp->worker->shard) warp->worker->shard->special_operands({instruction, lanes});
-}
-
 extern "C" [[gnu::used]] void count_branch_of(Warp* warp, std::uint32_t branch, Mask taken) {
   if (!warp->worker->count_again(*warp, branch, warp->active, taken)) warplens_tell_branch(warp, branch, taken);
 }

@@ -52,8 +52,6 @@ private:
   void tell_async_step(const isa::Spelling& spelling);
   // lower_special_operands.cpp
   void tell_special_operands(const isa::Spelling& spelling);
-  std::uint32_t sign_and_exponent(const ir::Operand& operand, isa::Type type);
-  void or_outside(std::uint32_t outside, std::uint32_t number, std::uint32_t first, std::uint32_t last);
 
   void unsupported();
   void unsupported(std::string why);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shuffles, votes, matches and reductions across the lanes of a warp. Compiled once per level.
+// Shuffles, votes, matches and reductions across the lanes of a warp, and tests of special operands. Compiled once per
+// level.
 //
 // Only acting lanes send and receive. In a .sync form, lanes with the same membermask form a group. Named lanes that
 // have exited (or were never launched) are ignored, as the manual says. For other missing lanes and wrong masks, see
@@ -8,6 +9,7 @@
 #include "emulator/exec/block/membermasks.hpp"
 #include "emulator/exec/block/sync_checks.hpp"
 #include "emulator/exec/lanes/lanes.hpp"
+#include "emulator/exec/lanes/special_operands.hpp"
 #include "emulator/exec/state/shuffle_source.hpp"
 
 #include <limits>
@@ -309,6 +311,12 @@ Handler warp_handler(const WarpHandlerKey& key) {
   case WarpOperation::max_float: return reduce_float<true>;
   case WarpOperation::elect: return elect;
   case WarpOperation::active_mask: return active_mask;
+  case WarpOperation::special_division_32: return tell_special_operands<std::uint32_t, Rounded::division>;
+  case WarpOperation::special_division_64: return tell_special_operands<std::uint64_t, Rounded::division>;
+  case WarpOperation::special_root_32: return tell_special_operands<std::uint32_t, Rounded::root>;
+  case WarpOperation::special_root_64: return tell_special_operands<std::uint64_t, Rounded::root>;
+  case WarpOperation::special_reciprocal_32: return tell_special_operands<std::uint32_t, Rounded::reciprocal>;
+  case WarpOperation::special_reciprocal_64: return tell_special_operands<std::uint64_t, Rounded::reciprocal>;
   }
   return nullptr;
 }

@@ -34,6 +34,12 @@ enum class WarpOperation : std::uint8_t {
   max_float,
   elect,
   active_mask,
+  special_division_32, ///< these tell watchers of operands: special_operands.hpp
+  special_division_64,
+  special_root_32,
+  special_root_64,
+  special_reciprocal_32,
+  special_reciprocal_64,
 };
 
 constexpr std::uint32_t kAbsolute = 1, kPropagateNan = 2;

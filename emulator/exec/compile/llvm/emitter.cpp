@@ -192,9 +192,6 @@ void Emitter::emit(std::uint32_t op) {
   case Kind::count_guarded:
     call("count_guarded_of", {warp_, b_.getInt32(o.extra), b_.CreateAnd(guard(op), rows_->active())});
     return;
-  case Kind::tell_special:
-    call("tell_special_of", {warp_, b_.getInt32(o.instruction), b_.CreateAnd(guard(op), rows_->active())});
-    return;
   case Kind::jump: return jump(op);
   case Kind::branch: return branch(op);
   case Kind::rejoin: return rejoin(op);

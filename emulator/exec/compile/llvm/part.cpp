@@ -18,10 +18,7 @@ constexpr int kLeastOfPiece = 12;
 int work_from(const Region& region, std::uint32_t op, int limit) {
   if (limit == 0 || region.facts(op).leaves) return 0;
   const Kind kind = region.facts(op).meaning.kind;
-  const int own =
-      kind == Kind::count_block || kind == Kind::count_guarded || kind == Kind::tell_special || kind == Kind::rejoin
-          ? 0
-          : 1;
+  const int own = kind == Kind::count_block || kind == Kind::count_guarded || kind == Kind::rejoin ? 0 : 1;
   int most = 0;
   for (const std::uint32_t next : region.successors(op)) most = std::max(most, work_from(region, next, limit - own));
   return own + most;

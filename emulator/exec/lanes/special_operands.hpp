@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operands of a division, root or reciprocal that rounds are special: machine code tests them, and calls a
+// subroutine for them. The tests are those of the code of ptxas 13.0 for sm_90, on the exponents, and confirmed by
+// tests/data/hardware/special_operands_h200.csv. Compiled once per level.
+//
+//   div.rn.f64 %fd3, %fd1, %fd2;   // special if %fd1 is less than 2^-969, and if the quotient is not a normal number
+#pragma once
+
+#include "emulator/exec/block/worker.hpp"
+#include "emulator/exec/lanes/lanes.hpp"
+
+namespace warplens::exec::WARPLENS_LEVEL {
+
+enum class Rounded : std::uint8_t { division, root, reciprocal };
+
+/// The bits of an f32 or f64. Comparisons give all bits or none, so that lanes stay in vectors.
+template <class Bits> struct Exponents {
+  static constexpr bool kWide = sizeof(Bits) == 8;
+  static constexpr int kPosition = kWide ? 52 : 23;
+  static constexpr Bits kMask = kWide ? 0x7ff : 0xff, kShift = 4096;
+
+  static constexpr Bits outside(Bits number, Bits first, Bits last) {
+    return number - first > last - first ? ~Bits{0} : Bits{0};
+  }
+  static constexpr Bits division(Bits a, Bits b) {
+    const Bits x = a >> kPosition & kMask, y = b >> kPosition & kMask, difference = x - y + kShift;
+    if constexpr (kWide)
+      return outside(x, 54, 2046) | outside(y, 1, 2039) | outside(difference, kShift - 1022, kShift + 1017);
+    return outside(x, 25, 254) | outside(y, 2, 251) | outside(difference, kShift - 124, kShift + 126);
+  }
+  /// Negative numbers are outside, because the sign is above the exponent.
+  static constexpr Bits root(Bits a) { return outside(a >> kPosition, kWide ? 53 : 26, kWide ? 2046 : 254); }
+  static constexpr Bits reciprocal(Bits a) { return outside(a >> kPosition & kMask, 1, kWide ? 2044 : 252); }
+};
+
+/// src[0], src[1]: the operands.
+template <class Bits, Rounded rounded> const Op* tell_special_operands(const Op* op, Warp* warp) {
+  using E = Exponents<Bits>;
+  const Bits* const a = row<Bits>(warp, op->src[0]);
+  const Bits* const b = row<Bits>(warp, op->src[1]);
+  const auto special = [&](int i) {
+    if constexpr (rounded == Rounded::division) return E::division(a[i], b[i]);
+    if constexpr (rounded == Rounded::root) return E::root(a[i]);
+    return E::reciprocal(a[i]);
+  };
+  Bits any = 0;
+  for (int i = 0; i < kWarpSize; ++i) any |= special(i);
+  if (any == 0) return op + 1;
+  const Mask lanes = gather_bits([&](int i) { return special(i) != 0; }) & acting(op, warp);
+  if (lanes != 0 && warp->worker->shard) warp->worker->shard->special_operands({op->instruction, lanes});
+  return op + 1;
+}
+
+} // namespace warplens::exec::WARPLENS_LEVEL
