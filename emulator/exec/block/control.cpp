@@ -162,6 +162,10 @@ const Op* count_guarded(const Op* op, Warp* warp) {
   return op + 1;
 }
 
+void tell_special(Warp* warp, std::uint32_t instruction, Mask lanes) {
+  if (warp->worker->shard) warp->worker->shard->special_operands({instruction, lanes});
+}
+
 const Op* tell_step(const Op* op, Warp* warp) {
   const Mask mask = acting(op, warp);
   if (mask == 0) return op + 1;

@@ -51,6 +51,8 @@ const Op* no_op(const Op*, Warp*);
 /// Watched programs: counts a basic block (extra), or the lanes whose guard is true (extra).
 const Op* count_block(const Op*, Warp*);
 const Op* count_guarded(const Op*, Warp*);
+/// For handlers of levels, which must not call virtual functions: lanes of the instruction have special operands.
+void tell_special(Warp*, std::uint32_t instruction, Mask lanes);
 /// Checked programs: tells the checkers of a step (extra: after it) of the instruction whose op is `imm` ops away.
 const Op* tell_step(const Op*, Warp*);
 /// Watched programs: a step of asynchronous work (`extra`: its work, and from bit 8 on its kind; imm:

@@ -6,7 +6,7 @@
 //   div.rn.f64 %fd3, %fd1, %fd2;   // special if %fd1 is less than 2^-969, and if the quotient is not a normal number
 #pragma once
 
-#include "emulator/exec/block/worker.hpp"
+#include "emulator/exec/block/control.hpp"
 #include "emulator/exec/lanes/lanes.hpp"
 
 namespace warplens::exec::WARPLENS_LEVEL {
@@ -47,7 +47,7 @@ template <class Bits, Rounded rounded> const Op* tell_special_operands(const Op*
   for (int i = 0; i < kWarpSize; ++i) any |= special(i);
   if (any == 0) return op + 1;
   const Mask lanes = gather_bits([&](int i) { return special(i) != 0; }) & acting(op, warp);
-  if (lanes != 0 && warp->worker->shard) warp->worker->shard->special_operands({op->instruction, lanes});
+  if (lanes != 0) tell_special(warp, op->instruction, lanes);
   return op + 1;
 }
 
