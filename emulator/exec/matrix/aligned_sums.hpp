@@ -11,7 +11,9 @@
 // first, are the four lanes. D is computed as it lies in the registers of a warp.
 #pragma once
 
-#include "emulator/exec/matrix/group_products.hpp"
+#include "emulator/exec/matrix/line_scales.hpp"
+
+#include <bit>
 
 namespace warplens::exec::WARPLENS_LEVEL {
 
@@ -20,7 +22,6 @@ constexpr int kGroup = 4; ///< positions, and lanes of a row
 // ---- exponents: upper halves of singles, so that a sum of two, less the bias, is one again
 
 using Exponents16 = std::int16_t __attribute__((vector_size(4 * kWide)));
-using EightIntegers = std::int32_t __attribute__((vector_size(32)));
 constexpr std::int32_t kOfZero = -0x7fffffff - 1, kOfInfinity = 0x7f800000; ///< a sum with kOfZero is negative
 
 template <class Integers, class Floats> Integers exponents_of(Floats x, int smallest) {
@@ -112,47 +113,13 @@ inline EightFloats even_first(EightFloats columns) {
   return __builtin_shufflevector(columns, columns, 0, 2, 4, 6, 1, 3, 5, 7);
 }
 
-// ---- scales, of which each row or column has some
+// ---- puts factors in their places
 
-constexpr int kMostScales = 4;
-
-template <int lines, int times> struct LineScales {
-  alignas(64) float values[kMostScales][lines * times];
-  alignas(64) std::int32_t exponents[kMostScales][lines * times];
-  bool unusual = false;
-
-  void put(int scale, int line, ProductScale x) {
-    unusual = unusual || x.exponent >= kAbove;
-    for (int i = 0; i < times; ++i) {
-      values[scale][line * times + i] = static_cast<float>(x.value);
-      exponents[scale][line * times + i] = std::max(x.exponent, -kBias); // a scale of 0 makes all numbers 0
-    }
-  }
-};
-using RowScales = LineScales<kRowsOfWarp, kGroup>; // each for four lanes
-using ColumnScales = LineScales<kBlock, 1>;        // of even columns first
-inline int even_first(int column) { return column / 2 + column % 2 * kGroup; }
-
-/// Factors with their exponents.
-template <class Integers, class Floats> struct Scaled {
-  Floats x;
-  Integers exponents;
-};
-/// `wrong` becomes not 0 where a scaled number is not a normal one.
-template <class Integers, class Floats>
-Scaled<Integers, Floats> scaled(Floats x, Integers exponents, const float* scales, const std::int32_t* more,
-                                Integers& wrong) {
-  x *= load<Floats>(scales);
-  const Integers sum = (exponents >> 23) + load<Integers>(more);
-  wrong |= ((sum < 1) | (sum > 254)) & ((reinterpret_cast<Integers>(x) & 0x7fffffff) != 0);
-  return {x, sum << 23};
-}
-
-/// Puts factors in their places. With scales, each is for `in_scale` positions.
+/// With scales, each is for `in_scale` positions, a power of two.
 template <bool with_scales> class RowPutter {
 public:
   RowPutter(AlignedRows& to, int depth, int smallest, const RowScales* scales, int in_scale)
-      : to_(to), smallest_(smallest), scales_(scales), in_scale_(in_scale) {
+      : to_(to), smallest_(smallest), scales_(scales), scale_bits_(std::countr_zero(static_cast<unsigned>(in_scale))) {
     to_.depth = depth;
   }
   ~RowPutter() { to_.unusual = any_of((most_ >= kOfInfinity) | wrong_) || (with_scales && scales_->unusual); }
@@ -163,9 +130,7 @@ public:
     auto exponents = exponents_of<Integers>(x, smallest_);
     most_ = exponents > most_ ? exponents : most_;
     if constexpr (with_scales) {
-      const int scale = position / in_scale_;
-      const Scaled<Integers, Floats> s =
-          scaled(x, exponents, scales_->values[scale] + v * kWide, scales_->exponents[scale] + v * kWide, wrong_);
+      const Scaled<Integers, Floats> s = scaled(x, exponents, *scales_, position >> scale_bits_, v * kWide, wrong_);
       x = s.x, exponents = s.exponents;
     }
     put_rows(to_, position / kGroup, v, x, if_present(x, exponents));
@@ -184,19 +149,14 @@ private:
   AlignedRows& to_;
   int smallest_;
   const RowScales* scales_;
-  int in_scale_;
+  int scale_bits_; ///< each scale is for so many positions, as a power of two
   Integers most_{}, wrong_{};
 };
 template <bool with_scales> class ColumnPutter {
 public:
   ColumnPutter(AlignedColumns& to, int smallest, const ColumnScales* scales, int in_scale)
-      : to_(to), smallest_(smallest), scales_(scales), in_scale_(in_scale) {}
-  ~ColumnPutter() {
-    const EightIntegers unusual = (most_ >= kOfInfinity) | wrong_;
-    using Longs = std::uint64_t __attribute__((vector_size(32)));
-    const auto any = reinterpret_cast<Longs>(unusual);
-    to_.unusual = (any[0] | any[1] | any[2] | any[3]) != 0 || (with_scales && scales_->unusual);
-  }
+      : to_(to), smallest_(smallest), scales_(scales), scale_bits_(std::countr_zero(static_cast<unsigned>(in_scale))) {}
+  ~ColumnPutter() { to_.unusual = any_of_eight((most_ >= kOfInfinity) | wrong_) || (with_scales && scales_->unusual); }
   ColumnPutter(const ColumnPutter&) = delete;
   ColumnPutter& operator=(const ColumnPutter&) = delete;
 
@@ -213,14 +173,13 @@ private:
     const auto exponents = exponents_of<EightIntegers>(x, smallest_);
     most_ = exponents > most_ ? exponents : most_;
     if constexpr (!with_scales) return {x, exponents};
-    const int scale = position / in_scale_;
-    return scaled(x, exponents, scales_->values[scale], scales_->exponents[scale], wrong_);
+    return scaled(x, exponents, *scales_, position >> scale_bits_, 0, wrong_);
   }
 
   AlignedColumns& to_;
   int smallest_;
   const ColumnScales* scales_;
-  int in_scale_;
+  int scale_bits_; ///< each scale is for so many positions, as a power of two
   EightIntegers most_{}, wrong_{};
 };
 
@@ -336,6 +295,16 @@ constexpr int kExactOfFour = 8;
 // `steps`: in which the products are added, because the sum of more may exceed 32 bits; none: nor can it with C.
 enum class Steps { none, one, several };
 
+// Truncated to single precision; of halves, to odd. Never -0, because 0 as an integer has no sign.
+template <bool halves> Floats unscaled(Integers total, Floats scale) {
+  Floats cut = truncated(total);
+  if constexpr (halves) {
+    const Integers inexact = __builtin_convertvector(cut, Integers) != total;
+    cut = as_floats(as_words(cut) | reinterpret_cast<Words>(inexact & 1));
+  }
+  return cut * as_floats((Words{} + (Word32{2 * kBias} << 23)) - as_words(scale));
+}
+
 template <bool halves, Steps steps>
 bool add_in_steps(const AlignedRows& a, const AlignedColumns& b, Depth depth, int exact, const Sums& sums,
                   float (*d)[kLanes]) {
@@ -364,15 +333,41 @@ bool add_in_steps(const AlignedRows& a, const AlignedColumns& b, Depth depth, in
         total += of_c;
       else
         exceeds |= add_to(total, of_c);
-      Floats cut = truncated(total);
-      if constexpr (halves) { // to odd
-        const Integers inexact = __builtin_convertvector(cut, Integers) != total;
-        cut = as_floats(as_words(cut) | reinterpret_cast<Words>(inexact & 1));
-      }
-      // Never -0, because 0 as an integer has no sign.
-      store(d[odd] + v * kWide, cut * as_floats((Words{} + (Word32{2 * kBias} << 23)) - as_words(scale)));
+      store(d[odd] + v * kWide, unscaled<halves>(total, scale));
     }
   return steps == Steps::none || !any_of(exceeds < 0);
+}
+
+// Of a single group, whose sums are kept in registers: the even columns, then the odd ones.
+template <bool halves>
+bool add_group(const AlignedRows& a, const AlignedColumns& b, int first, const Sums& sums, float (*d)[kLanes]) {
+  const float *pairs = a.pairs + first / 2 * kLanes, *pairs_of_b = b.pairs + first / 2 * kBlock;
+  const float *rows = a.values + first * kRowsOfWarp, *columns = b.values + first * kBlock;
+  Words peaks[2][kVectors], most{}, least = ~Words{};
+  for (int odd = 0; odd < 2; ++odd)
+    for (int v = 0; v < kVectors; ++v) {
+      const auto c = load<Floats>(sums.at[odd][v * kWide / kWarpSize] + v * kWide % kWarpSize);
+      const Exponents16 x = sum_of(load<Exponents16>(pairs + v * kWide), repeated<Exponents16>(pairs_of_b + 4 * odd)),
+                        y = sum_of(load<Exponents16>(pairs + kLanes + v * kWide),
+                                   repeated<Exponents16>(pairs_of_b + kBlock + 4 * odd)),
+                        larger = x > y ? x : y;
+      const Words peak = peaks[odd][v] = peak_of<halves>(larger > 0 ? larger : Exponents16{}, c);
+      most = peak > most ? peak : most;
+      least = peak < least ? peak : least;
+      const Words exponent = peak & kExponent;
+      const Floats scale =
+          as_floats((Words{} + (Word32{2 * kBias + kKept} << 23)) - (exponent > kLeast ? exponent : Words{} + kLeast));
+      const Floats row = load<Floats>(rows + v * kWide);
+      const auto product = [&](Floats of_row, int i) __attribute__((always_inline)) {
+        return __builtin_convertvector(of_row * four_columns(columns + i * kBlock + 4 * odd) * scale, Integers);
+      };
+      const Integers total = (product(of_group<0>(row), 0) + product(of_group<1>(row), 1)) +
+                             (product(of_group<2>(row), 2) + product(of_group<3>(row), 3)) +
+                             __builtin_convertvector(c * scale, Integers);
+      store(d[odd] + v * kWide, unscaled<halves>(total, scale));
+    }
+  if (any_of(reinterpret_cast<Integers>(most >= kTooLarge))) return false;
+  return !any_of(reinterpret_cast<Integers>(least < kLeast)) || only_zeros(a, b, peaks);
 }
 
 /// D of the products at some positions and C, within a TruncatingScope. False: some elements are not ordinary. `exact`:
@@ -381,6 +376,7 @@ template <bool halves>
 bool add_aligned(const AlignedRows& a, const AlignedColumns& b, Depth depth, int exact, const Sums& c,
                  float (*d)[kLanes]) {
   if (a.unusual || b.unusual) return false;
+  if (depth.count == kGroup) return add_group<halves>(a, b, depth.first, c, d);
   return depth.count < exact    ? add_in_steps<halves, Steps::none>(a, b, depth, exact, c, d)
          : depth.count == exact ? add_in_steps<halves, Steps::one>(a, b, depth, exact, c, d)
                                 : add_in_steps<halves, Steps::several>(a, b, depth, exact, c, d);

@@ -43,7 +43,7 @@ void read_sums(const GroupSite& s, Warp* of, bool accumulate, int block, Sums& c
       parts[0][i] = static_cast<std::uint16_t>(words[i]);
       parts[1][i] = static_cast<std::uint16_t>(words[i] >> 16);
     }
-    for (int odd = 0; odd < 2; ++odd) widen_halves(parts[odd], kWarpSize, c.at[odd][half]);
+    for (int odd = 0; odd < 2; ++odd) widen_halves(parts[odd], kWarpSize, c.room[odd] + half * kWarpSize);
   }
 }
 

@@ -145,7 +145,7 @@ inline void prepare(FactorB& b, const MatrixProduct& p) {
 // ---- accumulators of 16 rows and eight columns: by odd columns and lower rows, as in registers
 
 struct Sums {
-  float* at[2][2];
+  const float* at[2][2];
   alignas(64) float room[2][kLanes];
 };
 

@@ -115,6 +115,38 @@ inline void narrow_to_halves(const float* values, int count, std::uint16_t* halv
 #endif
 }
 
+#if defined(__AVX512F__)
+// Of 32 words, each element of 4 bits: e2m1, from a table.
+inline void widen_fours(const void* words, float* values) {
+  const __m512 numbers = _mm512_setr_ps(0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f, -0.0f, -0.5f, -1.0f, -1.5f,
+                                        -2.0f, -3.0f, -4.0f, -6.0f);
+  const __m512i places = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28),
+                which = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+  for (int i = 0; i < kWarpSize; i += 2) {
+    const auto two = _mm512_zextsi128_si512(_mm_loadl_epi64(
+        reinterpret_cast<const __m128i*>(static_cast<const std::uint8_t*>(words) + i * sizeof(Word32))));
+    const __m512i elements =
+        _mm512_maskz_srlv_epi32(0xffff, _mm512_maskz_permutexvar_epi32(0xffff, which, two), places);
+    _mm512_storeu_ps(values + i * 8,
+                     _mm512_maskz_permutexvar_ps(0xffff, elements, numbers)); // of an index, the low 4 bits count
+  }
+}
+// Of 128 bytes. As the upper bits of a single, the number is scaled by 2^-120.
+inline void widen_e4m3(const std::uint8_t* bytes, float* values) {
+  const __m512i magnitude = _mm512_set1_epi32(0x7f << 20), sign = _mm512_set1_epi32(-0x7fffffff - 1);
+  const __m512 scale = _mm512_set1_ps(0x1p120f);
+  for (int i = 0; i < 4 * kWarpSize; i += 16) {
+    const auto x = _mm512_maskz_cvtepu8_epi32(0xffff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + i)));
+    const __m512i number = _mm512_and_si512(_mm512_maskz_slli_epi32(0xffff, x, 20), magnitude);
+    const __m512i widened =
+        _mm512_mask_mov_epi32(_mm512_castps_si512(_mm512_mul_ps(_mm512_castsi512_ps(number), scale)),
+                              _mm512_cmpeq_epi32_mask(number, magnitude), _mm512_set1_epi32(0x7fffe000));
+    _mm512_storeu_si512(values + i,
+                        _mm512_or_si512(widened, _mm512_and_si512(_mm512_maskz_slli_epi32(0xffff, x, 24), sign)));
+  }
+}
+#endif
+
 // What 32 lanes have in a register, in its order.
 inline void widen_register(MatrixElement element, const void* words, float* values) {
   const auto* const bytes = static_cast<const std::uint8_t*>(words);
@@ -132,6 +164,9 @@ inline void widen_register(MatrixElement element, const void* words, float* valu
     for (int i = 0; i < kWarpSize; ++i) values[i] = std::bit_cast<float>(singles[i] & 0xffffe000u);
     return;
   case MatrixElement::e4m3: // as a half, the number is scaled by 2^-8
+#if defined(__AVX512F__)
+    return widen_e4m3(bytes, values);
+#endif
     for (int i = 0; i < kBytes; ++i)
       halves[i] = static_cast<std::uint16_t>((bytes[i] & 0x80) << 8 |
                                              ((bytes[i] & 0x7f) == 0x7f ? 0x7fff : (bytes[i] & 0x7f) << 7));
@@ -157,6 +192,9 @@ inline void widen_register(MatrixElement element, const void* words, float* valu
     return;
   }
   case MatrixElement::packed_e2m1:
+#if defined(__AVX512F__)
+    return widen_fours(words, values);
+#endif
     for (int part = 0; part < 2; ++part) {
       alignas(64) float numbers[kBytes];
       for (int i = 0; i < kBytes; ++i) {

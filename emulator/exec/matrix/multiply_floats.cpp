@@ -194,6 +194,30 @@ template <class Put> void read_scales_of_columns(const MatrixSite& s, Warp* warp
     read_scales(s, warp, s.b_scales, j * 4 + lane, [&](int scale, const ProductScale& x) { put(scale, j, x); });
 }
 
+// The same, as vectors.
+inline void read_scales_at_once(const MatrixSite& s, Warp* warp, RowScales& rows, ColumnScales& columns) {
+  const auto shift_of = [&](const MatrixScales& from, int i) {
+    return 8 * ((*row<std::uint16_t>(warp, from.byte) + i) & 3);
+  };
+  const float* const of_rows = row<float>(warp, s.a_scales.data);
+  const int pair = *row<std::uint16_t>(warp, s.a_scales.lane) & 1;
+  for (int v = 0; v < kVectors; ++v) {
+    const auto lanes = load<Floats>(of_rows + v % (kVectors / 2) * kWide);
+    const bool upper = v >= kVectors / 2; // rows 8 to 15 are in the odd lanes
+    const auto words = as_words(pair == 0 ? (upper ? of_group<1>(lanes) : of_group<0>(lanes))
+                                          : (upper ? of_group<3>(lanes) : of_group<2>(lanes)));
+    for (int i = 0; i < s.scales; ++i)
+      rows.put_vector(i, v * kWide, reinterpret_cast<Integers>(words >> shift_of(s.a_scales, i) & 0xff),
+                      s.with_fraction);
+  }
+  const Word32* const of_columns =
+      row<Word32>(warp, s.b_scales.data) + (*row<std::uint16_t>(warp, s.b_scales.lane) & 3);
+  Eight words;
+  for (int j = 0; j < kBlock; ++j) words[even_first(j)] = of_columns[j * 4];
+  for (int i = 0; i < s.scales; ++i)
+    columns.put_vector(i, 0, reinterpret_cast<EightIntegers>(words >> shift_of(s.b_scales, i) & 0xff), s.with_fraction);
+}
+
 // ---- accumulators: of single precision, four registers are a piece of D; of halves, two are
 
 // Halves of two columns in turn become two rows of singles, and back.
@@ -245,7 +269,8 @@ void read_sums(const Fragment& c, Warp* warp, std::size_t piece, Sums& sums) {
       sums.at[odd][half] = c.element == MatrixElement::f16 ? sums.room[odd] + half * kWarpSize
                                                            : row<float>(warp, c.row[4 * piece + 2 * half + odd]);
     if (c.element != MatrixElement::f16) continue;
-    split_halves(row<Word32>(warp, c.row[2 * piece + half]), sums.at[0][half], sums.at[1][half]);
+    split_halves(row<Word32>(warp, c.row[2 * piece + half]), sums.room[0] + half * kWarpSize,
+                 sums.room[1] + half * kWarpSize);
   }
 }
 
@@ -265,27 +290,29 @@ void write_sums(const Fragment& d, Warp* warp, std::size_t piece, bool positive,
   }
 }
 
+Floats rounded_to_halves(const float* values) {
+#if defined(__AVX512F__)
+  const auto rounded = reinterpret_cast<Floats>(_mm512_maskz_cvtph_ps(0xffff, narrowed_halves(values)));
+#else
+  std::uint16_t halves[kWide];
+  Floats rounded;
+  narrow_to_halves(values, kWide, halves);
+  widen_halves(halves, kWide, reinterpret_cast<float*>(&rounded));
+#endif
+  return rounded + Floats{}; // no -0
+}
 void round_to_halves(float (*values)[kLanes]) {
   for (int odd = 0; odd < 2; ++odd)
-    for (int i = 0; i < kLanes; i += kWide) {
-#if defined(__AVX512F__)
-      const auto rounded = reinterpret_cast<Floats>(_mm512_maskz_cvtph_ps(0xffff, narrowed_halves(values[odd] + i)));
-#else
-      std::uint16_t halves[kWide];
-      Floats rounded;
-      narrow_to_halves(values[odd] + i, kWide, halves);
-      widen_halves(halves, kWide, reinterpret_cast<float*>(&rounded));
-#endif
-      store(values[odd] + i, rounded + Floats{}); // no -0
-    }
+    for (int i = 0; i < kLanes; i += kWide) store(values[odd] + i, rounded_to_halves(values[odd] + i));
 }
 
 // The usual rounding; every NaN is the same.
-void add_late(const Sums& c, float (*values)[kLanes]) {
+template <bool halves> void add_late(const Sums& c, float (*values)[kLanes]) {
   const Floats nan = Floats{} + std::bit_cast<float>(kNan);
   for (int odd = 0; odd < 2; ++odd)
     for (int i = 0; i < kLanes; i += kWide) {
-      const Floats x = load<Floats>(values[odd] + i) + load<Floats>(c.at[odd][i / kWarpSize] + i % kWarpSize);
+      const Floats sum = halves ? rounded_to_halves(values[odd] + i) : load<Floats>(values[odd] + i);
+      const Floats x = sum + load<Floats>(c.at[odd][i / kWarpSize] + i % kWarpSize);
       store(values[odd] + i, x != x ? nan : x);
     }
 }
@@ -363,11 +390,7 @@ private:
     const int in_scale = with_scales ? s_.k / s_.scales : 0;
     RowScales of_rows;
     ColumnScales of_columns;
-    if constexpr (with_scales) {
-      read_scales_of_rows(s_, warp_, [&](int scale, int i, const ProductScale& x) { of_rows.put(scale, i, x); });
-      read_scales_of_columns(s_, warp_,
-                             [&](int scale, int j, const ProductScale& x) { of_columns.put(scale, even_first(j), x); });
-    }
+    if constexpr (with_scales) read_scales_at_once(s_, warp_, of_rows, of_columns);
     for (int first = 0; first < s_.m; first += kRowsOfWarp) {
       RowPutter<with_scales> to(a_[first / kRowsOfWarp], s_.k, smallest_a, &of_rows, in_scale);
       if (s_.sparse)
@@ -381,35 +404,40 @@ private:
     }
   }
 
-  static void in_room(Sums& sums) {
-    for (int odd = 0; odd < 2; ++odd)
-      for (int half = 0; half < 2; ++half) sums.at[odd][half] = sums.room[odd] + half * kWarpSize;
+  static void point_to(Sums& sums, const float* even, const float* odd, std::size_t upper) {
+    for (std::size_t half = 0; half < 2; ++half) {
+      sums.at[0][half] = even + half * upper;
+      sums.at[1][half] = odd + half * upper;
+    }
   }
 
   // The products of one step of the rule after those of another. Sums of bytes start from 0, and C is added at the end,
   // with the usual rounding (as the assembler expands them for sm_90).
   template <bool halves> void sum_piece(int first_row, int first_column, float (*values)[kLanes]) {
+    alignas(64) static constexpr float kZeros[kWarpSize]{};
     const auto piece = static_cast<std::size_t>((first_row / kRowsOfWarp) + first_column / kBlock);
     Sums so_far;
-    if (s_.late) {
-      std::memset(so_far.room, 0, sizeof so_far.room);
-      in_room(so_far);
-    } else {
+    if (s_.late)
+      point_to(so_far, kZeros, kZeros, 0);
+    else
       read_sums(s_.c, warp_, piece, so_far);
-    }
+    // Sums that cannot exceed 32 bits are stored only when all are known to be ordinary.
+    const bool in_place = s_.block < exact_ && s_.block != kGroup;
     for (int first = 0; first < s_.k; first += s_.block) {
-      if (first != 0) {
+      if (first != 0 && in_place) {
+        point_to(so_far, values[0], values[1], kWarpSize);
+      } else if (first != 0) {
         std::memcpy(so_far.room, values, sizeof so_far.room);
-        in_room(so_far);
+        point_to(so_far, so_far.room[0], so_far.room[1], kWarpSize);
       }
       const Depth depth{first, s_.block};
       if (!add<halves>(a_[first_row / kRowsOfWarp], b_[first_column / kBlock], depth, so_far, values))
         add_elements(s_, warp_, first_row, first_column, depth, halves, so_far, values);
-      if (halves && (s_.late || first + s_.block < s_.k)) round_to_halves(values);
+      if (halves && first + s_.block < s_.k) round_to_halves(values);
     }
     if (!s_.late) return;
     read_sums(s_.c, warp_, piece, so_far);
-    add_late(so_far, values);
+    add_late<halves>(so_far, values);
   }
   template <bool halves>
   bool add(const AlignedRows& a, const AlignedColumns& b, Depth depth, const Sums& c, float (*d)[kLanes]) {
@@ -435,7 +463,7 @@ bool multiply_floats(const Op* op, Warp* warp) {
   p.sum(values);
   const int pieces = s.m / kRowsOfWarp * (s.n / kBlock);
   for (int piece = 0; piece < pieces; ++piece)
-    write_sums(s.d, warp, static_cast<std::size_t>(piece), p.halves(), values[piece]);
+    write_sums(s.d, warp, static_cast<std::size_t>(piece), p.halves() && !s.late, values[piece]);
   return true;
 }
 
