@@ -217,6 +217,45 @@ bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   return place(entry.pattern, 0, {words.begin(), words.end()}, form);
 }
 
+// Assemblers accept these words after any opcode that has no use for them, and ignore them. The forms of a word after
+// the opcode have uses of their own: .acc::f16 of multimem.ld_reduce, but not of multimem.red.
+bool is_without_use(Word word, std::span<const std::uint16_t> entries, Word first) {
+  constexpr Word kIgnored[] = {Word::w_acc_f16,       Word::w_acc_f32,
+                               Word::w_b8x16,         Word::w_b6x16_p32,
+                               Word::w_b4x16_p64,     Word::w_finite,
+                               Word::w_infinite,      Word::w_number,
+                               Word::w_notanumber,    Word::w_normal,
+                               Word::w_subnormal,     Word::w_rank,
+                               Word::w_box_dim,       Word::w_global_dim,
+                               Word::w_global_stride, Word::w_element_stride,
+                               Word::w_elemtype,      Word::w_interleave_layout,
+                               Word::w_swizzle_mode,  Word::w_swizzle_atomicity,
+                               Word::w_fill_mode,     Word::w_global_address};
+  if (std::find(std::begin(kIgnored), std::end(kIgnored), word) == std::end(kIgnored)) return false;
+  const auto has = [](const Group& group, Word wanted) {
+    return std::find(group.options.begin(), group.options.begin() + group.count, wanted) !=
+           group.options.begin() + group.count;
+  };
+  return std::none_of(entries.begin(), entries.end(), [&](std::uint16_t index) {
+    const Pattern& pattern = kTable[index].pattern;
+    const auto groups = std::span(pattern.groups.data(), static_cast<std::size_t>(pattern.count));
+    return !groups.empty() && (has(groups[0], first) || has(groups[0], word)) &&
+           std::any_of(groups.begin(), groups.end(), [&](const Group& group) { return has(group, word); });
+  });
+}
+// A form without the words that assemblers ignore, which are also the repetitions of .sync.
+Form without_ignored(const Form& form, std::span<const std::uint16_t> entries) {
+  Form kept;
+  bool synchronized = false;
+  for (const Word word : std::span(form.words.data(), static_cast<std::size_t>(form.count))) {
+    const Word first = kept.count == 0 ? word : kept.words[0];
+    if (is_without_use(word, entries, first) || (word == Word::w_sync && synchronized)) continue;
+    synchronized = synchronized || word == Word::w_sync;
+    kept.add(word);
+  }
+  return kept;
+}
+
 // The class of a load or store depends on its state space; for a copy, on the first of the two.
 InstructionClass class_of(const Entry& entry, const Form& form) {
   if (entry.instruction_class != InstructionClass::generic) return entry.instruction_class;
@@ -280,6 +319,18 @@ struct Search {
     return std::nullopt;
   }
 
+  // In the order of the pattern, then in any other.
+  std::optional<Spelling> among(std::span<const std::uint16_t> entries, const Form& form) {
+    for (const bool any_order : {false, true})
+      for (const std::uint16_t index : entries) {
+        Form arranged = form;
+        if (any_order && !arrange(kTable[index], {form.words.data(), static_cast<std::size_t>(form.count)}, arranged))
+          continue;
+        if (auto found = in(index, arranged)) return found;
+      }
+    return std::nullopt;
+  }
+
   [[nodiscard]] Expected<Spelling> refusal(std::string_view spelling) const {
     const std::string what =
         other_count ? fmt::format("'{}' with {} operands", spelling, operands) : fmt::format("'{}'", spelling);
@@ -332,13 +383,11 @@ Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int o
   }
   const std::span<const Word> words(form.words.data(), form.count);
   Search search{ptx, target, operands, nullptr, {}, {}, false};
-  if (unknown.empty())
-    for (const bool any_order : {false, true})
-      for (const std::uint16_t index : entries) {
-        Form arranged = form;
-        if (any_order && !arrange(kTable[index], words, arranged)) continue;
-        if (const auto found = search.in(index, arranged)) return *found;
-      }
+  if (unknown.empty()) {
+    if (auto found = search.among(entries, form)) return *std::move(found);
+    if (const Form kept = without_ignored(form, entries); kept.count != form.count)
+      if (auto found = search.among(entries, kept)) return *std::move(found);
+  }
   // Such instructions apply to the lanes that run together; with independent threads, this set is undefined.
   if (search.unsynchronized)
     return failure(
