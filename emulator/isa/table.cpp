@@ -10,6 +10,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace warplens::isa {
 
@@ -217,20 +218,27 @@ bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
   return place(entry.pattern, 0, {words.begin(), words.end()}, form);
 }
 
-// Assemblers accept these words after any opcode that has no use for them, and ignore them. The forms of a word after
-// the opcode have uses of their own: .acc::f16 of multimem.ld_reduce, but not of multimem.red.
+// Words that assemblers accept after any opcode that has no use for them, and ignore.
+constexpr Word kIgnored[] = {Word::w_acc_f16,       Word::w_acc_f32,        Word::w_b8x16,
+                             Word::w_b6x16_p32,     Word::w_b4x16_p64,      Word::w_finite,
+                             Word::w_infinite,      Word::w_number,         Word::w_notanumber,
+                             Word::w_normal,        Word::w_subnormal,      Word::w_rank,
+                             Word::w_box_dim,       Word::w_global_dim,     Word::w_global_stride,
+                             Word::w_elemtype,      Word::w_element_stride, Word::w_interleave_layout,
+                             Word::w_fill_mode,     Word::w_swizzle_mode,   Word::w_swizzle_atomicity,
+                             Word::w_global_address};
+// Forms, by opcode and first word, after which they ignore .row and .col.
+constexpr std::pair<std::string_view, Word> kWithoutLayout[] = {
+    {"ldmatrix", Word::w_sync}, {"stmatrix", Word::w_sync}, {"movmatrix", Word::w_sync}, {"wgmma", Word::w_mma_async},
+    {"tcgen05", Word::w_ld},    {"tcgen05", Word::w_st},    {"tcgen05", Word::w_cp}};
+
+// The forms of a word after the opcode have uses of their own: .acc::f16 of multimem.ld_reduce, but not of
+// multimem.red.
 bool is_without_use(Word word, std::span<const std::uint16_t> entries, Word first) {
-  constexpr Word kIgnored[] = {Word::w_acc_f16,       Word::w_acc_f32,
-                               Word::w_b8x16,         Word::w_b6x16_p32,
-                               Word::w_b4x16_p64,     Word::w_finite,
-                               Word::w_infinite,      Word::w_number,
-                               Word::w_notanumber,    Word::w_normal,
-                               Word::w_subnormal,     Word::w_rank,
-                               Word::w_box_dim,       Word::w_global_dim,
-                               Word::w_global_stride, Word::w_element_stride,
-                               Word::w_elemtype,      Word::w_interleave_layout,
-                               Word::w_swizzle_mode,  Word::w_swizzle_atomicity,
-                               Word::w_fill_mode,     Word::w_global_address};
+  if (is_layout(word)) {
+    const std::pair key(kTable[entries[0]].opcode, first);
+    return std::find(std::begin(kWithoutLayout), std::end(kWithoutLayout), key) != std::end(kWithoutLayout);
+  }
   if (std::find(std::begin(kIgnored), std::end(kIgnored), word) == std::end(kIgnored)) return false;
   const auto has = [](const Group& group, Word wanted) {
     return std::find(group.options.begin(), group.options.begin() + group.count, wanted) !=
@@ -375,9 +383,10 @@ Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int o
     const std::size_t next = spelling.find('.', dot + 1);
     const std::string_view text = spelling.substr(dot + 1, next == std::string_view::npos ? next : next - dot - 1);
     const auto word = by_text().find(is_bank(text) && ptx <= kLastBanks ? "const" : text);
-    if (word == by_text().end() || form.count == kMaxWords)
+    const bool fits = form.count < kMaxWords;
+    if (word == by_text().end() || (!fits && !is_without_use(word->second, entries, form.words[0])))
       unknown = text;
-    else
+    else if (fits)
       form.add(word->second);
     dot = next;
   }

@@ -187,14 +187,15 @@ TEST(Table, WordsWithoutUseAreIgnored) {
         "mma.b6x16_p32.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
         "mma.sync.aligned.m16n8k16.row.b4x16_p64.col.f32.f16.f16.f32", "add.s32.box_dim", "ld.finite.global.u32",
         "mov.b32.rank", "multimem.red.global.add.u32.acc::f16", "bar.sync.number",
-        "ldmatrix.sync.aligned.m8n8.x4.shared.b16.swizzle_mode", "shfl.sync.sync.idx.b32",
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.sync"})
+        "ldmatrix.sync.aligned.m8n8.x4.shared.b16.swizzle_mode", "ldmatrix.sync.aligned.row.m8n8.x4.shared.b16.col",
+        "shfl.sync.sync.idx.b32", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.sync"})
     EXPECT_TRUE(lookup(spelling, 90, 90).has_value()) << spelling;
   // Those that have a use for the word, or where another word is wrong.
   for (const char* const spelling :
        {"ldmatrix.sync.aligned.m8n8.x4.shared.b16.b8x16", "testp.finite.infinite.f32",
         "multimem.ld_reduce.global.add.u32.acc::f16", "tensormap.replace.tile.rank.box_dim.global.b1024.b32",
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.trans", "add.s32.sync", "add.box_dim.box_dim"})
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.trans", "add.s32.sync", "add.s32.row",
+        "add.box_dim.box_dim"})
     EXPECT_FALSE(lookup(spelling, 90, 90).has_value()) << spelling;
   EXPECT_EQ(lookup("add.s32.box_dim", 90, 90)->form.count, 1);
 }
