@@ -200,13 +200,14 @@ bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form
   return g.optional && place(pattern, group + 1, std::move(rest), form);
 }
 
+constexpr Word kFirst[] = {Word::w_lo,         Word::w_hi,    Word::w_wide, Word::w_l,     Word::w_r,
+                           Word::w_full,       Word::w_pack,  Word::w_to,   Word::w_proxy, Word::w_warp,
+                           Word::w_fractional, Word::w_range, Word::w_cvt};
+
 // The manual gives an order of words, but assemblers accept any order (setp.ftz.gt.f32, atom.add.gpu.u32), as long as
 // types, cache priorities and layouts keep their order, and some words come first (.ws after .mma). Sorts the words
 // into the order of the pattern.
 bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
-  constexpr Word kFirst[] = {Word::w_lo,         Word::w_hi,    Word::w_wide, Word::w_l,     Word::w_r,
-                             Word::w_full,       Word::w_pack,  Word::w_to,   Word::w_proxy, Word::w_warp,
-                             Word::w_fractional, Word::w_range, Word::w_cvt};
   const bool compares = entry.instruction_class == InstructionClass::compare; // its .lo and .hi are comparisons
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (std::find(std::begin(kFirst), std::end(kFirst), words[i]) != std::end(kFirst) && !compares) return false;
@@ -251,13 +252,33 @@ bool is_without_use(Word word, std::span<const std::uint16_t> entries, Word firs
            std::any_of(groups.begin(), groups.end(), [&](const Group& group) { return has(group, word); });
   });
 }
+// Whether a word is a part of the opcode for assemblers, so that no other may stand before it: mul.lo, cp.async.bulk.
+bool is_of_opcode(Word word, bool first, std::string_view opcode) {
+  constexpr std::string_view kOpcodes[] = {
+      "cp",   "mbarrier", "multimem", "setmaxnreg", "tcgen05", "tensormap", "wgmma", "wmma", "clusterlaunchcontrol",
+      "suld", "sust",     "sured",    "suq",        "brx",     "pmevent"};
+  constexpr Word kOfBarriers[] = {Word::w_cta,    Word::w_cluster, Word::w_warp,
+                                  Word::w_arrive, Word::w_red,     Word::w_wait};
+  constexpr Word kOthers[] = {Word::w_async,    Word::w_bulk, Word::w_commit_group,
+                              Word::w_mbarrier, Word::w_ws,   Word::w_a,
+                              Word::w_b,        Word::w_c,    Word::w_d};
+  const auto in = [](const auto& list, const auto& one) {
+    return std::find(std::begin(list), std::end(list), one) != std::end(list);
+  };
+  return in(kFirst, word) || in(kOthers, word) || (first && in(kOpcodes, opcode)) ||
+         (opcode.starts_with("bar") && in(kOfBarriers, word));
+}
 // A form without the words that assemblers ignore, which are also the repetitions of .sync.
 Form without_ignored(const Form& form, std::span<const std::uint16_t> entries) {
   Form kept;
-  bool synchronized = false;
+  bool synchronized = false, ignored = false;
   for (const Word word : std::span(form.words.data(), static_cast<std::size_t>(form.count))) {
     const Word first = kept.count == 0 ? word : kept.words[0];
-    if (is_without_use(word, entries, first) || (word == Word::w_sync && synchronized)) continue;
+    if (is_without_use(word, entries, first) || (word == Word::w_sync && synchronized)) {
+      ignored = true;
+      continue;
+    }
+    if (ignored && is_of_opcode(word, kept.count == 0, kTable[entries[0]].opcode)) return form;
     synchronized = synchronized || word == Word::w_sync;
     kept.add(word);
   }

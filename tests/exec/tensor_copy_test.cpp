@@ -98,6 +98,15 @@ TEST(TensorCopy, ForgedMaps) {
       EXPECT_EQ(trap_of(change).empty(), harmless) << word;
     }
   expect_trap({.before = "add.u64 %rd1, %rd1, 512;\n"}, none);
+  // Slices of channels need three dimensions.
+  for (const char* const rank : {"0", "1"})
+    expect_trap({.statement = rank[0] == '0'
+                                  ? "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                                    "[%r10], [%rd1, {%r11}], [%r13];"
+                                  : Change{}.statement,
+                 .before = "tensormap.replace.tile.rank.global.b1024.b32 [%rd1], " + std::string(rank) +
+                           ";\ntensormap.replace.tile.interleave_layout.global.b1024.b32 [%rd1], 1;\n"},
+                none);
 }
 
 TEST(TensorCopy, MapsOfOtherShapes) {

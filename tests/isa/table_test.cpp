@@ -194,7 +194,8 @@ TEST(Table, WordsWithoutUseAreIgnored) {
   for (const char* const spelling :
        {"ldmatrix.sync.aligned.m8n8.x4.shared.b16.b8x16", "testp.finite.infinite.f32",
         "multimem.ld_reduce.global.add.u32.acc::f16", "tensormap.replace.tile.rank.box_dim.global.b1024.b32",
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.trans", "add.s32.sync", "add.s32.row",
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.trans", "add.s32.sync", "add.s32.row", "mul.number.lo.s32",
+        "cp.rank.async.cg.shared.global", "tcgen05.rank.mma.cta_group::1.kind::f16", "bar.cta.number.arrive",
         "add.box_dim.box_dim"})
     EXPECT_FALSE(lookup(spelling, 90, 90).has_value()) << spelling;
   EXPECT_EQ(lookup("add.s32.box_dim", 90, 90)->form.count, 1);

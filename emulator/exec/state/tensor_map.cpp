@@ -129,6 +129,8 @@ TensorMap TensorMap::decoded(const Words& words) {
 bool TensorMap::made(const Words& words) const {
   constexpr int kLastInterleave = 2;
   constexpr int kSwizzle128 = 3;
+  constexpr int kLeastOfSlices = 3; // dimensions of a tensor with slices of channels, and of pixels
+  if ((interleave != 0 || pixels) && rank < kLeastOfSlices) return false;
   return rank <= kMostDimensions && interleave <= kLastInterleave && (atom == 0 || swizzle == kSwizzle128) &&
          encoded() == words;
 }
