@@ -77,8 +77,8 @@ check_docs() {
 }
 
 check_performance() {
-  build release bench_gate
-  build/bin/bench_gate "$@"
+  build release bench_gate bench_matrices
+  build/bin/bench_gate "$@" && build/bin/bench_matrices --at-most 1.7 mma.s
 }
 
 # One test is left out: it requires a speed that code without optimisation does not have.
