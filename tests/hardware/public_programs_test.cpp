@@ -69,13 +69,13 @@ TEST(PublicPrograms, ErrorsOfLaterProgramsAreAsDocumented) {
 TEST(PublicPrograms, ErrorsOfProgramsThatWerePredictedFirstAreAsDocumented) {
   expect(errors(model::kCriticalPath, more_programs(), kH200), 28, 16.42, 11.42, 0.960);
   expect(errors(model::kCriticalPath, sample_programs(), kH200), 61, 31.61, 15.15, 0.8946);
-  std::vector<TimedLaunch> modelled;
-  for (const TimedLaunch& launch : sample_programs())
-    if (launch.not_modelled.empty()) modelled.push_back(launch);
-  EXPECT_EQ(programs_of(modelled).size(), 31u);
-  expect(errors(model::kCriticalPath, modelled, kH200), 49, 15.52, 13.37, 0.990);
+  EXPECT_EQ(programs_of(modelled(sample_programs())).size(), 31u);
+  expect(errors(model::kCriticalPath, modelled(sample_programs()), kH200), 49, 15.52, 13.37, 0.990);
   EXPECT_EQ(programs_of(stranger_programs()).size(), 16u);
-  expect(errors(model::kCriticalPath, stranger_programs(), kH200), 33, 25.52, 10.75, 0.983);
+  expect(errors(model::kCriticalPath, stranger_programs(), kH200), 33, 12.67, 10.36, 0.989);
+  EXPECT_EQ(programs_of(tutorial_programs()).size(), 21u);
+  EXPECT_EQ(programs_of(modelled(tutorial_programs())).size(), 19u);
+  expect(errors(model::kCriticalPath, modelled(tutorial_programs()), kH200), 39, 14.68, 8.49, 0.9);
 }
 
 TEST(PublicPrograms, ErrorsOfTheNewestProgramsAreAsDocumented) {
@@ -176,7 +176,7 @@ TEST(PublicPrograms, BoundsAreBelowMeasuredTimes) {
             << id << ", " << gpu.name << ": " << launch.program << ", " << launch.kernel;
   };
   for (const auto* launches : {&public_programs(), &newest_programs(), &more_programs(), &sample_programs(),
-                               &stranger_programs(), &versions_of_samples()})
+                               &stranger_programs(), &tutorial_programs(), &versions_of_samples()})
     expect_below(*launches, kH200);
   for (const auto* launches : {&public_programs(), &later_programs()}) expect_below(without_waits(*launches), kH100);
 }
