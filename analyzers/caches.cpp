@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/caches.hpp"
 
+#include "analyzers/in_flight.hpp"
 #include "analyzers/second_level.hpp"
 
 namespace warplens::analyzers {
@@ -16,6 +17,7 @@ void Caches::Row::add(const Row& other) {
   loads.add(other.loads);
   local_loads.add(other.local_loads);
   local_stores.add(other.local_stores);
+  in_flight += other.in_flight;
   l1_again += other.l1_again;
   l2_read += other.l2_read;
   l2_hit += other.l2_hit;
@@ -53,10 +55,26 @@ public:
     return local_ ? Path{multiprocessor, &first, *local_, &row.local_loads, &row.local_stores} : around;
   }
 
-  void load(Caches::Row& row, const Path& path, const LineUse& use) {
-    if (path.first == nullptr) return read(row, path, use.line(), use.sectors());
+  /// What follows happens in a round of a recorded wave.
+  void begin(std::uint64_t wave, std::uint64_t round) {
+    first_wave_ = wave == 0;
+    in_flight_.begin(wave, round);
+  }
+
+  /// An access of any multiprocessor. Returns the sectors that nobody accessed in an earlier round of the first wave.
+  std::uint32_t first_accesses(const LineUse& use) { return first_wave_ ? in_flight_.first_accesses(use) : 0; }
+
+  /// `first`: of the sectors, those that nobody accessed before.
+  void load(Caches::Row& row, const Path& path, const LineUse& use, std::uint32_t first) {
+    if (path.first == nullptr) {
+      wait(use.sectors(), first);
+      return read(row, path, use.line(), use.sectors());
+    }
     const Cache::Outcome o = path.first->load(use.line(), use.sectors());
     look_up(*path.loads, use, o, o.missed == 0);
+    const std::uint32_t in_flight = in_flight_.hits(path.multiprocessor, use.line(), o);
+    row.in_flight += LineUse::count(in_flight);
+    wait((use.sectors() & ~o.hit) | in_flight, first);
     row.l1_again += LineUse::count(o.again);
     if (o.evicted != 0) made_room(row, path, o);
     if (o.missed != 0) read(row, path, use.line(), o.missed);
@@ -83,6 +101,13 @@ private:
     lookups.hit += LineUse::count(o.hit);
     lookups.missed += LineUse::count(use.sectors() & ~o.hit);
     (whole ? lookups.lines_hit : lookups.lines_missed) += 1;
+  }
+
+  /// For sectors that the first level does not have, or not yet.
+  void wait(std::uint32_t sectors, std::uint32_t first) {
+    if (!first_wave_) return;
+    totals.waits += LineUse::count(sectors);
+    totals.first_accesses += LineUse::count(sectors & first);
   }
 
   /// Loads from the second level.
@@ -121,7 +146,8 @@ private:
     totals.dram_written += o.written;
   }
 
-  bool global_;
+  bool global_, first_wave_ = true;
+  InFlight in_flight_;
   std::optional<CacheGeometry::Store> local_;
   std::vector<Cache> first_;
   std::optional<SecondLevel> second_;
@@ -138,30 +164,52 @@ void Caches::study(const Streams& streams) {
   const bool first = board.l1 && (board.l1_global || (board.l1_local && streams.local().all != 0));
   present_ = first || ((board.l1 || board.l2) && whole);
   if (!present_) return; // before Fermi
-  std::optional<Hierarchy> hierarchy;
+  Hierarchy hierarchy(board, coverage_);
+  // The first wave fills the caches; those that were not recorded find them full.
+  if (!whole && streams.waves() > 1)
+    weight_of_later_ = static_cast<double>(streams.waves_of_launch() - 1) / static_cast<double>(streams.waves() - 1);
   for (std::uint64_t wave = 0; wave < streams.waves(); ++wave) {
-    if (!whole || !hierarchy) hierarchy.emplace(board, coverage_);
+    if (!whole && wave == 1) first_wave_ = rows_;
     streams.each_of_wave(wave, [&](const StreamPlace& place, const StreamAccess& access) {
-      if (!whole && place.multiprocessor != streams.sampled_multiprocessor()) return;
+      hierarchy.begin(wave, place.round);
+      if (!whole && place.multiprocessor != streams.sampled_multiprocessor()) {
+        for (const LineUse& use : access.lines) hierarchy.first_accesses(use);
+        return;
+      }
       ++looked_at_;
       Row& row = rows_[row_of(access.instruction)];
-      const Hierarchy::Path path = hierarchy->path(row, whole ? place.multiprocessor : 0, access.space);
-      for (const LineUse& use : access.lines) switch (access.kind) {
-        case exec::AccessKind::load: hierarchy->load(row, path, use); break;
-        case exec::AccessKind::store: hierarchy->store(row, path, use); break;
-        default: hierarchy->atomic(row, path, use); break;
+      const Hierarchy::Path path = hierarchy.path(row, whole ? place.multiprocessor : 0, access.space);
+      for (const LineUse& use : access.lines) {
+        const std::uint32_t first_accesses = hierarchy.first_accesses(use);
+        switch (access.kind) {
+        case exec::AccessKind::load: hierarchy.load(row, path, use, first_accesses); break;
+        case exec::AccessKind::store: hierarchy.store(row, path, use); break;
+        default: hierarchy.atomic(row, path, use); break;
         }
+      }
     });
   }
-  if (hierarchy) totals_ = hierarchy->totals;
+  totals_ = hierarchy.totals;
 }
 
 namespace {
 
-void add_hit_rate(Metrics& metrics, const Caches::Row& row) {
-  metrics.add_ratio(MetricId::l1_hit_rate, 100 * static_cast<double>(row.loads.hit + row.local_loads.hit),
-                    static_cast<double>(row.l1_loads()));
-}
+/// Sectors of loads, weighted by how many of the launch each stands for.
+class HitRate {
+public:
+  void add(const Caches::Row& row, double weight) {
+    hit_ += weight * static_cast<double>(row.loads.hit + row.local_loads.hit);
+    in_flight_ += weight * static_cast<double>(row.in_flight);
+    all_ += weight * static_cast<double>(row.l1_loads());
+  }
+  void report(Metrics& metrics) const {
+    metrics.add_ratio(MetricId::l1_hit_rate, 100 * hit_, all_);
+    metrics.add_ratio(MetricId::l1_in_flight_rate, 100 * in_flight_, all_);
+  }
+
+private:
+  double hit_ = 0, in_flight_ = 0, all_ = 0;
+};
 
 /// `hits`: the metric of sectors that hit; those of sectors that miss, of lines that hit and of lines that miss follow.
 void add_lookups(Metrics& metrics, MetricId hits, const Caches::Lookups& lookups) {
@@ -182,7 +230,6 @@ void add_levels(Metrics& metrics, const Caches::Row& row) {
 
 void add_cache_hits(Metrics& metrics, const Caches::Row& row, bool global, bool local) {
   if (global) add_lookups(metrics, MetricId::l1_global_sectors_hit_ld, row.loads);
-  add_hit_rate(metrics, row);
   if (local) {
     add_lookups(metrics, MetricId::l1_local_sectors_hit_ld, row.local_loads);
     add_lookups(metrics, MetricId::l1_local_sectors_hit_st, row.local_stores);
@@ -196,18 +243,25 @@ void Caches::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
   if (!present_ || all_ == 0) return;
   const bool whole = coverage_ == Coverage::whole;
   Row total;
+  HitRate rate_of_launch;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];
     total.add(row);
+    HitRate rate;
+    for (HitRate* const r : {&rate, &rate_of_launch}) {
+      r->add(row, weight_of_later_);
+      if (i < first_wave_.size()) r->add(first_wave_[i], 1 - weight_of_later_);
+    }
     if (i >= rows.size() || row.empty()) continue;
+    rate.report(rows[i].metrics);
     const bool local = row.local_loads.all() + row.local_stores.all() != 0;
-    if (whole)
-      add_cache_hits(rows[i].metrics, row, !local || row.loads.all() != 0, local);
-    else
-      add_hit_rate(rows[i].metrics, row);
+    if (whole) add_cache_hits(rows[i].metrics, row, !local || row.loads.all() != 0, local);
   }
   launch.add_ratio(MetricId::cache_coverage, 100 * static_cast<double>(looked_at_), static_cast<double>(all_));
-  if (!whole) return add_hit_rate(launch, total);
+  rate_of_launch.report(launch);
+  launch.add_ratio(MetricId::first_wave_from_memory, 100 * static_cast<double>(totals_.first_accesses),
+                   static_cast<double>(totals_.waits));
+  if (!whole) return;
   add_cache_hits(launch, total, true, true);
   launch.add(MetricId::l1_evicted, totals_.l1_evicted);
   launch.add(MetricId::l2_evicted, totals_.l2_evicted);

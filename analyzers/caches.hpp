@@ -43,6 +43,7 @@ public:
   struct Row {
     Lookups loads; ///< of global memory
     Lookups local_loads, local_stores;
+    std::uint64_t in_flight = 0;                         ///< sectors that hit while they were fetched for another warp
     std::uint64_t l1_again = 0;                          ///< load sectors that missed although they were cached before
     std::uint64_t l2_read = 0, l2_hit = 0, l2_again = 0; ///< sectors of loads, including those fetched with them
     std::uint64_t l2_written = 0;                        ///< sectors
@@ -55,11 +56,15 @@ public:
   struct Totals {
     std::uint64_t l1_evicted = 0, l2_evicted = 0;  ///< lines
     std::uint64_t dram_read = 0, dram_written = 0; ///< sectors
+    /// Of the first wave: sectors for which loads wait, and those of them that nobody accessed before.
+    std::uint64_t waits = 0, first_accesses = 0;
   };
 
 private:
   Coverage coverage_;
   std::vector<Row> rows_;
+  std::vector<Row> first_wave_; ///< its part of them, if later waves stand for more than themselves
+  double weight_of_later_ = 1;  ///< how many waves of the launch each later one that was recorded stands for
   Totals totals_;
   std::uint64_t looked_at_ = 0, all_ = 0; ///< accesses covered, and those of the whole launch
   bool present_ = false;                  ///< whether the board has the covered caches

@@ -70,6 +70,7 @@ public:
 
   /// How many are recorded.
   [[nodiscard]] std::uint64_t waves() const { return kept_.waves(); }
+  [[nodiscard]] std::uint64_t waves_of_launch() const { return (shape_.ctas() + kept_.wave - 1) / kept_.wave; }
   using Visit = std::function<void(const StreamPlace&, const StreamAccess&)>;
   /// All accesses of a recorded wave, to global and local memory, in the order above.
   void each_of_wave(std::uint64_t wave, const Visit& visit) const;

@@ -263,7 +263,12 @@ struct Misses {
   /// Hit rate in percent of all loads whose accesses were simulated, for those that only blocks execute whose accesses
   /// were not; null: not known.
   const Metric* usual_hits;
+  const Metric* usual_in_flight; ///< likewise, of those that hit what is fetched for another warp
 };
+
+const Metric* of_row(const InstructionRow* row, MetricId metric) {
+  return row != nullptr ? row->metrics.find(metric) : nullptr;
+}
 
 /// What a request needs on average.
 struct Parts {
@@ -289,9 +294,11 @@ void set_latency_of_access(Step& step, InstructionClass which, const Instruction
     step.latency = !step.shared ? l.atomic : atomic ? 2 * shared : shared; // atomics load and store
     return;
   }
-  const Metric* hits = row != nullptr ? row->metrics.find(MetricId::l1_hit_rate) : nullptr;
+  const Metric* hits = of_row(row, MetricId::l1_hit_rate);
   if (hits == nullptr && which != InstructionClass::texture) hits = misses.usual_hits;
-  const double share = hits != nullptr ? hits->number() / 100 : 0;
+  const Metric* const late =
+      hits == misses.usual_hits ? misses.usual_in_flight : of_row(row, MetricId::l1_in_flight_rate);
+  const double share = hits != nullptr ? (hits->number() - (late != nullptr ? late->number() : 0)) / 100 : 0;
   step.latency = share * l.l1 + (1 - share) * misses.latency;
   step.doubling = (1 - share) * misses.doubling;
   const Parts parts = parts_of_request(row);
@@ -354,10 +361,10 @@ void WarpPath::report(Metrics& launch, std::vector<InstructionRow>& rows) const 
   if (!latency_ || size == 0 || counts_.size() < size) return;
   const double barrier = latency_->barrier + latency_->barrier_of_warp * shape_.warps();
   Walk walk(module_, function_, barrier);
-  const Metric* const hits = launch.find(MetricId::l1_hit_rate);
-  const std::vector<Step> near = steps_of(function_, walk, rows, *latency_, {latency_->l2, 0, hits}),
+  const Metric *const hits = launch.find(MetricId::l1_hit_rate), *const late = launch.find(MetricId::l1_in_flight_rate);
+  const std::vector<Step> near = steps_of(function_, walk, rows, *latency_, {latency_->l2, 0, hits, late}),
                           far = steps_of(function_, walk, rows, *latency_,
-                                         {latency_->memory, latency_->memory_doubling, hits});
+                                         {latency_->memory, latency_->memory_doubling, hits, late});
   struct Sum {
     double l2 = 0, memory = 0, warps = 1;
   };

@@ -48,7 +48,10 @@ double special_functions(const KernelStatistics& s) {
 /// multiprocessor of their own.
 double latency(Prediction& p, const KernelStatistics& s, const Traffic& t, double rounds,
                const CriticalPathParameters& d) {
-  const double cold = note(p, "cold", t.cold(), "of the L1 misses"), from_host = t.from_host();
+  const double from_host = t.from_host();
+  // Multiprocessors of the first wave that read the same wait for memory side by side.
+  const double first_wave = (s.first_wave_from_memory.value_or(t.cold()) - t.cold()) / rounds;
+  const double cold = note(p, "cold", std::min(t.cold() + first_wave, 1 - from_host), "of the L1 misses");
   const double l2_latency = path_latency(d, "latency_l2"), memory_latency = path_latency(d, "latency_memory");
   const double farther = d.latency_host ? (*d.latency_host - l2_latency) / (memory_latency - l2_latency) : 1;
   const auto along = [&](double l2, double memory) {

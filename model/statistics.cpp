@@ -38,6 +38,7 @@ public:
     at_most("lanes_per_instruction", s_.lanes_per_instruction, kWarpSize);
     at_most("l1_hit_ratio", s_.l1_hit_ratio, 1);
     at_most("l2_hit_ratio", s_.l2_hit_ratio, 1);
+    at_most("first_wave_from_memory", s_.first_wave_from_memory, 1);
     positive("adjusting_weight", s_.adjusting_weight);
     at_least_one("independent_loads", s_.independent_loads);
     at_least_one("uncoalesced_transactions", s_.uncoalesced_transactions);

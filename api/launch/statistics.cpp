@@ -283,6 +283,7 @@ void add_hit_ratios(model::KernelStatistics& s, const analyzers::Profile& profil
   };
   s.l1_hit_ratio = ratio(MetricId::l1_hit_rate);
   s.l2_hit_ratio = ratio(MetricId::l2_hit_rate);
+  s.first_wave_from_memory = ratio(MetricId::first_wave_from_memory);
 }
 
 // Passes beyond the fewest, of constants as well where the rule serves them.

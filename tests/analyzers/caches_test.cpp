@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <list>
 #include <random>
 #include <set>
@@ -198,6 +199,49 @@ TEST(Caches, ASampleOfTheFirstLevel) {
   WarpStreams one(none, 1);
   one.load(0, 0, 4096);
   EXPECT_EQ(one.finish().find("l1tex__t_sector_hit_rate.pct"), nullptr);
+}
+
+Metrics sample_of(std::uint32_t blocks, const std::function<void(WarpStreams&)>& run,
+                  std::uint32_t warps_of_block = 1) {
+  Caches caches(4, {.grid = {blocks, 1, 1}, .block = {32 * warps_of_block, 1, 1}},
+                {.multiprocessors = 2, .partitions = {}, .l1 = CacheGeometry{16384, 128, 32, 4, Store::evict}},
+                Caches::Coverage::sample);
+  WarpStreams warps(caches, blocks);
+  run(warps);
+  return warps.finish();
+}
+
+TEST(Caches, WarpsThatLoadTheSameSideBySideWaitAsLong) {
+  const Metrics m = sample_of(
+      2,
+      [](WarpStreams& warps) {
+        for (std::uint32_t warp = 0; warp < 4; ++warp) warps.load(1, warp, 4096);
+        for (std::uint32_t warp = 0; warp < 4; ++warp) warps.load(1, warp, 4096); // a round later
+      },
+      4);
+  EXPECT_EQ(number(m, "l1tex__t_sector_hit_rate.pct"), 100 * 7 / 8.0);
+  EXPECT_EQ(number(m, "l1_hits_in_flight.pct"), 100 * 3 / 8.0);
+}
+
+TEST(Caches, TheFirstWaveWaitsForMemoryWhereNobodyWasBefore) {
+  const auto share = [](const std::function<void(WarpStreams&)>& run) {
+    return number(sample_of(2, run), "first_wave_from_memory.pct");
+  };
+  EXPECT_EQ(share([](WarpStreams& w) { w.load(1, 0, 4096); }), 100);
+  const auto words = [](int lanes, std::uint64_t base) {
+    return WarpAccess((1u << lanes) - 1, 4, [=](int lane) { return base + 4 * static_cast<std::uint64_t>(lane); });
+  };
+  EXPECT_EQ(share([&](WarpStreams& w) { // memory delivers 64 bytes
+              w.access(1, 0, words(8, 4096));
+              w.access(1, 0, words(8, 4096 + 32));
+              w.access(1, 0, words(8, 4096 + 64));
+            }),
+            100 * 2 / 3.0);
+  EXPECT_EQ(share([&](WarpStreams& w) { // stores leave it in the second level
+              w.store(1, 0, 4096);
+              w.load(1, 0, 4096);
+            }),
+            0);
 }
 
 // uBench: where accesses are scattered, the first level fetches 128 bytes for 4; without it, 32.

@@ -268,6 +268,22 @@ TEST(WarpPath, LoadsOfBlocksThatAreNotSimulatedHitAsOftenAsTheOthers) {
   EXPECT_NEAR(of_load, 0.75 * l.l1 + 0.25 * l.memory, 1e-9);
 }
 
+TEST(WarpPath, WarpsThatLoadTheSameSideBySideWaitAsLong) {
+  const auto path = [](std::uint32_t threads) {
+    return number(metrics_of("ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r10, 1; ret;", threads, true, 1, 1),
+                  "warp_path_l2_cycles");
+  };
+  EXPECT_DOUBLE_EQ(path(128), path(32)); // three of four warps hit a line that is on its way
+}
+
+// Each block loads the same word. Of four waves on a multiprocessor, two are simulated: the second one stands for
+// three.
+TEST(WarpPath, LaterWavesFindWhatTheFirstOneHasBrought) {
+  const Metrics metrics = metrics_of("ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r10, 1; ret;", 32, true, 8, 2);
+  EXPECT_DOUBLE_EQ(number(metrics, "l1tex__t_sector_hit_rate.pct"), 75);
+  EXPECT_DOUBLE_EQ(number(metrics, "first_wave_from_memory.pct"), 100);
+}
+
 TEST(WarpPath, WarpsThatAllDoTheSame) {
   const Metrics metrics = metrics_of("ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r10, 1; ret;", 128, true, 5);
   for (const char* far : {"l2", "memory"}) {

@@ -245,7 +245,8 @@ bool is_of_other_models(std::string_view field) {
                                                     "constant_lines",
                                                     "constant_segments",
                                                     "parameter_lines",
-                                                    "lone_sectors"};
+                                                    "lone_sectors",
+                                                    "first_wave_from_memory"};
   return others.contains(field);
 }
 

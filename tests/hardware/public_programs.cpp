@@ -74,6 +74,11 @@ const std::vector<TimedLaunch>& stranger_programs() {
   return list;
 }
 
+const std::vector<TimedLaunch>& tutorial_programs() {
+  static const std::vector<TimedLaunch> list = read_launches("tutorial_programs.jsonl");
+  return list;
+}
+
 const std::vector<TimedLaunch>& versions_of_samples() {
   static const std::vector<TimedLaunch> list = read_launches("versions_of_samples.jsonl");
   return list;
@@ -83,6 +88,13 @@ std::vector<TimedLaunch> without_waits(const std::vector<TimedLaunch>& launches)
   std::vector<TimedLaunch> list;
   std::copy_if(launches.begin(), launches.end(), std::back_inserter(list),
                [](const TimedLaunch& launch) { return !launch.waits; });
+  return list;
+}
+
+std::vector<TimedLaunch> modelled(const std::vector<TimedLaunch>& launches) {
+  std::vector<TimedLaunch> list;
+  std::copy_if(launches.begin(), launches.end(), std::back_inserter(list),
+               [](const TimedLaunch& launch) { return launch.not_modelled.empty(); });
   return list;
 }
 

@@ -39,12 +39,17 @@ const std::vector<TimedLaunch>& sample_programs();
 /// Launches of PolyBench-ACC and others that were predicted before anybody looked at their times, by the version of the
 /// model with constants and special operands; on an H200 only.
 const std::vector<TimedLaunch>& stranger_programs();
+/// Launches of llm.c and of tutorials, predicted before anybody looked at their times by the version of the model with
+/// loads in flight; on an H200 only.
+const std::vector<TimedLaunch>& tutorial_programs();
 /// Launches of versions of the kernels in samples/, on an H200 (tests/data/hardware/times.jsonl).
 const std::vector<TimedLaunch>& versions_of_samples();
 /// Those of the launches on an H200 that say how large the error of a prediction is: all whose blocks do not wait.
 std::vector<TimedLaunch> evaluated_on_h200();
 /// Of these launches, those whose blocks do not wait.
 std::vector<TimedLaunch> without_waits(const std::vector<TimedLaunch>& launches);
+/// Those that do nothing that no model knows.
+std::vector<TimedLaunch> modelled(const std::vector<TimedLaunch>& launches);
 /// The half of the programs that judges, or the other one, which was examined.
 std::vector<TimedLaunch> half(bool judges);
 

@@ -32,10 +32,10 @@ TEST(PublicPrograms, ErrorsAreAsDocumented) {
   for (const TimedLaunch& launch : public_programs()) programs.insert(launch.program);
   EXPECT_EQ(programs.size(), 101u);
   expect(errors(model::kThroughputLatency, public_programs(), kH200), 263, 26.1, 14.6, 0.933);
-  expect(errors(model::kCriticalPath, public_programs(), kH200), 263, 12.00, 7.54, 0.983);
-  expect(errors(model::kCriticalPath, half(false), kH200), 125, 11.81, 6.27, 0.9835);
-  expect(errors(model::kCriticalPath, half(true), kH200), 138, 12.17, 7.94, 0.985);
-  expect(errors(model::kCriticalPath, public_programs(), kH100), 263, 12.43, 8.08, 0.975);
+  expect(errors(model::kCriticalPath, public_programs(), kH200), 263, 11.45, 7.72, 0.9836);
+  expect(errors(model::kCriticalPath, half(false), kH200), 125, 11.05, 6.48, 0.9832);
+  expect(errors(model::kCriticalPath, half(true), kH200), 138, 11.82, 7.92, 0.9857);
+  expect(errors(model::kCriticalPath, public_programs(), kH100), 263, 12.00, 8.11, 0.9752);
 }
 
 std::set<std::string> programs_of(const std::vector<TimedLaunch>& launches) {
@@ -61,21 +61,21 @@ TEST(PublicPrograms, ErrorsOfLaterProgramsAreAsDocumented) {
   for (const TimedLaunch& launch : public_programs()) EXPECT_FALSE(programs.contains(launch.program)) << launch.program;
   const std::vector<TimedLaunch> all = without_waits(later_programs());
   const auto [brief, longer] = by_length(all, kH100);
-  expect(errors(model::kCriticalPath, all, kH100), 126, 17.97, 10.98, 0.9825);
-  expect(errors(model::kCriticalPath, brief, kH100), 51, 16.07, 9.18, 0.880);
-  expect(errors(model::kCriticalPath, longer, kH100), 75, 19.27, 11.68, 0.988);
+  expect(errors(model::kCriticalPath, all, kH100), 126, 15.52, 10.48, 0.9868);
+  expect(errors(model::kCriticalPath, brief, kH100), 51, 12.36, 9.80, 0.9191);
+  expect(errors(model::kCriticalPath, longer, kH100), 75, 17.66, 10.92, 0.9869);
 }
 
 TEST(PublicPrograms, ErrorsOfProgramsThatWerePredictedFirstAreAsDocumented) {
-  expect(errors(model::kCriticalPath, more_programs(), kH200), 28, 16.42, 11.42, 0.960);
-  expect(errors(model::kCriticalPath, sample_programs(), kH200), 61, 31.61, 15.15, 0.8946);
-  std::vector<TimedLaunch> modelled;
-  for (const TimedLaunch& launch : sample_programs())
-    if (launch.not_modelled.empty()) modelled.push_back(launch);
-  EXPECT_EQ(programs_of(modelled).size(), 31u);
-  expect(errors(model::kCriticalPath, modelled, kH200), 49, 15.52, 13.37, 0.990);
+  expect(errors(model::kCriticalPath, more_programs(), kH200), 28, 16.36, 12.47, 0.960);
+  expect(errors(model::kCriticalPath, sample_programs(), kH200), 61, 34.76, 14.77, 0.8984);
+  EXPECT_EQ(programs_of(modelled(sample_programs())).size(), 31u);
+  expect(errors(model::kCriticalPath, modelled(sample_programs()), kH200), 49, 20.18, 13.35, 0.9888);
   EXPECT_EQ(programs_of(stranger_programs()).size(), 16u);
-  expect(errors(model::kCriticalPath, stranger_programs(), kH200), 33, 25.52, 10.75, 0.983);
+  expect(errors(model::kCriticalPath, stranger_programs(), kH200), 33, 12.67, 10.36, 0.989);
+  EXPECT_EQ(programs_of(tutorial_programs()).size(), 22u);
+  EXPECT_EQ(programs_of(modelled(tutorial_programs())).size(), 20u);
+  expect(errors(model::kCriticalPath, modelled(tutorial_programs()), kH200), 39, 14.68, 8.49, 0.970);
 }
 
 TEST(PublicPrograms, ErrorsOfTheNewestProgramsAreAsDocumented) {
@@ -85,10 +85,10 @@ TEST(PublicPrograms, ErrorsOfTheNewestProgramsAreAsDocumented) {
     for (const TimedLaunch& launch : *others) EXPECT_FALSE(programs.contains(launch.program)) << launch.program;
   const std::vector<TimedLaunch> all = without_waits(newest_programs());
   const auto [brief, longer] = by_length(all, kH200);
-  expect(errors(model::kCriticalPath, all, kH200), 140, 13.95, 9.35, 0.9836);
-  expect(errors(model::kCriticalPath, brief, kH200), 64, 10.95, 7.19, 0.8998);
-  expect(errors(model::kCriticalPath, longer, kH200), 76, 16.47, 9.91, 0.9691);
-  EXPECT_NEAR(errors(model::kCriticalPath, newest_programs(), kH200).mean, 45.14, 0.06); // with those that wait
+  expect(errors(model::kCriticalPath, all, kH200), 140, 13.31, 8.39, 0.9858);
+  expect(errors(model::kCriticalPath, brief, kH200), 64, 9.78, 6.86, 0.9275);
+  expect(errors(model::kCriticalPath, longer, kH200), 76, 16.28, 9.35, 0.9677);
+  EXPECT_NEAR(errors(model::kCriticalPath, newest_programs(), kH200).mean, 44.51, 0.06); // with those that wait
 }
 
 // The model to trust is the better one.
@@ -155,8 +155,8 @@ TEST(PublicPrograms, TheFasterVersionIsNamed) {
   const Pairs pairs = pairs_of(evaluated_on_h200());
   EXPECT_EQ(pairs.all, 80);
   EXPECT_EQ(pairs.differ, 49);
-  EXPECT_EQ(pairs.right, 47);
-  EXPECT_EQ(pairs.close, 35);
+  EXPECT_EQ(pairs.right, 46);
+  EXPECT_EQ(pairs.close, 34);
 }
 
 TEST(PublicPrograms, TheFasterVersionOfASampleIsNamed) {
@@ -176,7 +176,7 @@ TEST(PublicPrograms, BoundsAreBelowMeasuredTimes) {
             << id << ", " << gpu.name << ": " << launch.program << ", " << launch.kernel;
   };
   for (const auto* launches : {&public_programs(), &newest_programs(), &more_programs(), &sample_programs(),
-                               &stranger_programs(), &versions_of_samples()})
+                               &stranger_programs(), &tutorial_programs(), &versions_of_samples()})
     expect_below(*launches, kH200);
   for (const auto* launches : {&public_programs(), &later_programs()}) expect_below(without_waits(*launches), kH100);
 }
@@ -200,6 +200,19 @@ std::map<std::string, std::map<std::string, double>> micro_benchmarks(const std:
     for (std::size_t i = 2; i < row.size(); ++i) result[row[1]][titles[i]] = std::stod(row[i]);
   }
   return result;
+}
+
+// Warps that load the same lines side by side wait as long as one alone: what the caches' analyzer calls in flight.
+TEST(MicroBenchmarks, WarpsWaitForWhatOthersFetch) {
+  auto answers = micro_benchmarks("h200", "shared_lines");
+  const auto cycles = [&](const std::string& name) { return answers.at(name).at("cycles") / 128; };
+  const double memory = cycles("own 1 1 0 0"), second_level = cycles("own 1 1 0 1");
+  EXPECT_GT(memory, 2 * second_level);
+  for (const char* warps : {"2", "4", "8", "16", "32"}) {
+    EXPECT_NEAR(cycles("block 1 " + std::string(warps) + " 0 1"), second_level, 0.01 * second_level) << warps;
+    EXPECT_NEAR(cycles("block 1 " + std::string(warps) + " 0 0"), memory, 0.05 * memory) << warps;
+    EXPECT_GT(cycles("all 132 " + std::string(warps) + " 0 0"), 0.8 * memory) << warps;
+  }
 }
 
 // The latencies of device files come from publications; micro-benchmarks of our own confirm them.

@@ -119,6 +119,21 @@ TEST(CriticalPath, ThePathDependsOnWhatTheL2CacheHas) {
   EXPECT_DOUBLE_EQ(*predicted(s).term("latency"), 1300);
 }
 
+TEST(CriticalPath, MultiprocessorsOfTheFirstWaveWaitForMemorySideBySide) {
+  KernelStatistics s = launch_on_h200();
+  s.argument_bytes = 264 * 8 * 16 * 32 / 8; // each byte is loaded 8 times
+  EXPECT_DOUBLE_EQ(*predicted(s).term("cold"), 1 / 8.0);
+  s.first_wave_from_memory = 0.75;
+  EXPECT_DOUBLE_EQ(*predicted(s).term("cold"), 0.75);
+  s.blocks = 132 * 64; // several rounds, of which one is the first
+  const double rounds = *predicted(s).term("rounds");
+  s.first_wave_from_memory.reset();
+  const double of_all = *predicted(s).term("cold");
+  s.first_wave_from_memory = 0; // the L2 cache has it, whatever the size of the allocations
+  EXPECT_GT(rounds, 1);
+  EXPECT_DOUBLE_EQ(*predicted(s).term("cold"), of_all * (1 - 1 / rounds));
+}
+
 TEST(CriticalPath, ABlockTakesAsLongAsItsLongestWarp) {
   KernelStatistics s = launch_on_h200();
   s.blocks = 132 * 16; // two rounds

@@ -36,7 +36,7 @@ public:
       for (const StatisticField& field : statistic_fields())
         if (models_requiring(field.name).empty() && field.unit == "per warp" && field.get(s))
           field.get(s) = chance(0.5) ? 0 : *s.instructions * uniform(0.09);
-      for (auto* ratio : {&s.l1_hit_ratio, &s.l2_hit_ratio})
+      for (auto* ratio : {&s.l1_hit_ratio, &s.l2_hit_ratio, &s.first_wave_from_memory})
         if (*ratio) *ratio = chance(0.3) ? 1 : uniform(1);
       for (auto* whole : {&s.vector_transactions_32, &s.vector_transactions_64, &s.vector_transactions_128})
         whole->reset();

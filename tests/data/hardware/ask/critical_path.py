@@ -50,11 +50,12 @@ def bounds(s, p, multiprocessors, constant_passes):
     host_read, host_written = host * bytes_read, host * bytes_written
     memory_read, memory_written = (1 - host) * bytes_read, max(0, (1 - host) * bytes_written - p["kept_bytes"])
     from_host = min(1, host_read / (32 * read)) if read else 0
-    cold = min(1 - from_host, memory_read / (32 * read)) if read else 0
+    rounds = max(1, blocks / of("resident_blocks"))
+    cold = memory_read / (32 * read) if read else 0
+    cold = min(1 - from_host, cold + (s.get("first_wave_from_memory", cold) - cold) / rounds)
     farther = (p["latency_host"] - p["latency_l2"]) / (p["latency_memory"] - p["latency_l2"])
     along = lambda path: s[path + "path_l2"] + (cold + from_host * farther) * (s[path + "path_memory"] - s[path + "path_l2"])
     alone = along("")
-    rounds = max(1, blocks / of("resident_blocks"))
     return {
         "issue": warps * s["machine_instructions"] / p["issue"],
         "units": warps * max(special / p["special_functions"], of("double_operations") / p["double_precision"]),
