@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/compile/support.hpp"
 
+#include "emulator/exec/block/control.hpp"
 #include "emulator/exec/block/cta.hpp"
 
 namespace warplens::exec {
@@ -21,6 +22,7 @@ void tell_branch(Warp* warp, std::uint32_t branch, Mask taken) {
 
 std::vector<std::pair<const char*, void*>> support_functions() {
   return {{"warplens_tell_access", reinterpret_cast<void*>(&tell_access)},
+          {"warplens_tell_special", reinterpret_cast<void*>(&tell_special)},
           {"warplens_tell_branch", reinterpret_cast<void*>(&tell_branch)}};
 }
 

@@ -41,6 +41,7 @@ private:
   void predicate(std::uint32_t op, const Computed& computed);
   void copy(std::uint32_t op, const Computed& computed);
   void move_element(std::uint32_t op, const Computed& computed);
+  void special(std::uint32_t op);
   void by_handler(std::uint32_t op, const Computed& computed);
   void jump(std::uint32_t op);
   void branch(std::uint32_t op);
