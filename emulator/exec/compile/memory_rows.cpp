@@ -11,6 +11,10 @@
 extern "C" void warplens_tell_access(warplens::exec::Warp* warp, const warplens::exec::Op* op,
                                      warplens::isa::Space space, std::uint64_t base, std::int64_t stride,
                                      std::int64_t half);
+extern "C" void warplens_store_1(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
+extern "C" void warplens_store_2(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
+extern "C" void warplens_store_4(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
+extern "C" void warplens_store_8(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
 extern "C" void warplens_tell_special(warplens::exec::Warp* warp, std::uint32_t instruction,
                                       warplens::exec::Mask lanes);
 extern "C" void warplens_tell_branch(warplens::exec::Warp* warp, std::uint32_t branch, warplens::exec::Mask taken);
@@ -201,6 +205,20 @@ extern "C" [[gnu::used]] void tell_access_of(Warp* warp, const Op* op, isa::Spac
 
 extern "C" [[gnu::used]] void tell_special_of(Warp* warp, std::uint32_t instruction, Mask lanes) {
   warplens_tell_special(warp, instruction, lanes);
+}
+
+// Elements of so many bytes, by the lanes of a mask.
+extern "C" [[gnu::used]] void store_lanes_of_1(const std::uint64_t* places, const void* values, Mask mask) {
+  warplens_store_1(places, values, mask);
+}
+extern "C" [[gnu::used]] void store_lanes_of_2(const std::uint64_t* places, const void* values, Mask mask) {
+  warplens_store_2(places, values, mask);
+}
+extern "C" [[gnu::used]] void store_lanes_of_4(const std::uint64_t* places, const void* values, Mask mask) {
+  warplens_store_4(places, values, mask);
+}
+extern "C" [[gnu::used]] void store_lanes_of_8(const std::uint64_t* places, const void* values, Mask mask) {
+  warplens_store_8(places, values, mask);
 }
 
 // A kernel parameter: `bytes` of it, at the offset, as a number that the compiler narrows or extends.
