@@ -93,7 +93,11 @@ void Emitter::gather_lanes(Access& a, const LaneAddresses& at, Value* acting, co
   llvm::Type* const wide = llvm::FixedVectorType::get(b_.getIntNTy(8 * a.row_bytes()), lanes);
   llvm::SmallVector<Value*, 8> values;
   for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c) {
-    Value* const places = b_.CreateGEP(b_.getInt8Ty(), at.origin, addresses_of(at, c * lanes, lanes));
+    Value* address = addresses_of(at, c * lanes, lanes);
+    // LLVM takes a narrow index for a signed number; those of shared memory are small, and gathered as they are.
+    if (a.site.space != isa::Space::shared)
+      address = b_.CreateZExt(address, llvm::FixedVectorType::get(b_.getInt64Ty(), lanes));
+    Value* const places = b_.CreateGEP(b_.getInt8Ty(), at.origin, address);
     Value* const loaded =
         b_.CreateMaskedGather(element, places, llvm::Align(a.element_bytes()),
                               rows_->lanes_of(acting, a.row_bytes(), c), llvm::Constant::getNullValue(element));
