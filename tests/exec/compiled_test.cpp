@@ -167,6 +167,63 @@ TEST(Compiled, TrapsNameTheLane) {
   EXPECT_NE(s.run(exec::CompileMode::always, false, nullptr).trap, "");
 }
 
+// Lanes that act alone, or have addresses of no order: some of them the same, where the last one to store wins.
+TEST(Compiled, AddressesOfEachLane) {
+  const std::string addresses =
+      "mul.lo.u32 %r10, %r1, 7; xor.b32 %r10, %r10, 21; and.b32 %r10, %r10, 63; shl.b32 %r11, %r10, 3;\n"
+      "cvt.u64.u32 %rd10, %r11; add.u64 %rd10, %rd1, %rd10; and.b32 %r12, %r1, 5; shl.b32 %r13, %r12, 3;\n"
+      "cvt.u64.u32 %rd11, %r13; add.u64 %rd11, %rd1, %rd11; setp.ne.u32 %p1, %r12, 1; setp.lt.u32 %p2, %r1, 19;\n";
+  const std::string start = "ld.param.u64 %rd1, [out];\n" + addresses;
+  for (const std::string guard : {"", "@%p1 ", "@!%p2 "})
+    for (const std::uint32_t threads : {64u, 50u})
+      words(start + "mov.u32 %r14, 1; mov.u64 %rd12, 2;\n" + guard + "ld.global.u32 %r14, [%rd10+4];\n" + guard +
+                "ld.global.s32 %rd12, [%rd10];\n" + guard + "ld.global.u64 %rd13, [%rd11+64];\n" + guard +
+                "st.global.u32 [%rd11+1024], %r1;\n" + guard + "st.global.u64 [%rd11+2048], %rd12;\n" + guard +
+                "st.global.u8 [%rd11+3072], %r1;\n" + guard + "st.global.u16 [%rd10+4096], %r1;\n" + guard +
+                "st.global.u64 [%rd10+5120], %rd13; st.global.u32 [%rd2+8192], %r14; ret;",
+            threads)
+          .expect_same();
+  // One lane leaves the buffer, or its address is not aligned: a trap names it, unless it does not act.
+  for (const std::string wrong : {"0x40000000", "0xfffffff0", "2"})
+    for (const std::string access : {"st.global.u32 [%rd10], %r1", "ld.global.u32 %r14, [%rd10]"})
+      for (const std::string guard : {"", "@%p3 "}) {
+        Subject s = words(start + "setp.ne.u32 %p3, %r1, 11; mov.u32 %r14, 3; mov.u64 %rd14, " + wrong +
+                              ";\n@!%p3 add.u64 %rd10, %rd10, %rd14; add.u32 %r15, %r1, 4; xor.b32 %r15, %r15, 3;\n" +
+                              guard + access + "; add.u32 %r14, %r14, %r15; st.global.u32 [%rd2+8192], %r14; ret;",
+                          32);
+        s.grid = {1, 1, 1};
+        s.expect_same();
+      }
+}
+
+TEST(Compiled, SharedAddressesOfEachLane) {
+  const std::string body =
+      ".shared .align 8 .b8 s[640]; mov.u32 %r9, s; mul.lo.u32 %r10, %r1, 5; and.b32 %r10, %r10, 63;\n"
+      "shl.b32 %r11, %r10, 3; add.u32 %r11, %r11, %r9; setp.lt.u32 %p1, %r1, 40; and.b32 %r12, %r1, 3;\n"
+      "setp.ne.u32 %p2, %r12, 2; @%p2 bra MEET;\n"
+      "st.shared.u32 [%r11], %r1; add.u32 %r13, %r1, 77; st.shared.u32 [%r11+4], %r13; xor.b32 %r14, %r13, 5;\n"
+      "st.shared.u16 [%r9+512], %r14; st.shared.u8 [%r9+520], %r14; add.u32 %r14, %r14, %r1;\n"
+      "MEET: bar.sync 0; @%p1 ld.shared.u32 %r14, [%r11+LAST]; ld.shared.u32 %r15, [%r9+520];\n"
+      "ld.shared.u32 %r16, [%r9+512]; add.u32 %r15, %r15, %r16; xor.b32 %r15, %r15, %r14;\n"
+      "st.global.u32 [%rd2], %r15; ret;";
+  for (const std::string last : {"4", "136"}) { // the second one is outside
+    std::string text = body;
+    text.replace(text.find("LAST"), 4, last);
+    words(text).expect_same();
+  }
+}
+
+TEST(Compiled, TellsOfSpecialOperands) {
+  const std::string body =
+      "and.b32 %r10, %r1, 3; setp.eq.u32 %p1, %r10, 0; cvt.rn.f32.u32 %f1, %r10; cvt.rn.f64.u32 %fd1, %r1;\n"
+      "mov.f32 %f2, 0f40400000; mov.f64 %fd2, 0d4008000000000000; div.rn.f32 %f3, %f2, %f1; rcp.rn.f32 %f4, %f1;\n"
+      "sqrt.rn.f32 %f5, %f1; div.rn.f64 %fd3, %fd1, %fd2; rcp.rn.f64 %fd4, %fd1; sqrt.rn.f64 %fd5, %fd1;\n"
+      "@%p1 div.rn.f32 %f6, %f1, %f2; @!%p1 sqrt.rn.f32 %f7, %f1; st.global.f32 [%rd2], %f3; ret;";
+  words(".reg .f64 %fd<9>;\n" + body).expect_same();
+  Subject s = words(".reg .f64 %fd<9>;\n" + body);
+  EXPECT_NE(s.run(exec::CompileMode::always, true, nullptr).told.find("special"), std::string::npos);
+}
+
 TEST(Compiled, DivergedWarpsRunInCompiledCode) {
   // Sides of branches, nested and in a loop, which lanes leave at different times; values of both sides are used later.
   const std::string side = "mad.lo.u32 %r12, %r12, 5, %r10; xor.b32 %r13, %r12, %r1; shl.b32 %r14, %r13, 2;"

@@ -36,6 +36,11 @@ public:
       line << "branch " << b.instruction << ' ' << b.active << ' ' << b.taken;
       events[line.str()] += b.count;
     }
+    void special_operands(const exec::SpecialOperands& s) override {
+      std::ostringstream line;
+      line << "special " << s.instruction << ' ' << s.lanes;
+      events[line.str()] += s.count;
+    }
     void barrier(const exec::Barrier& b) override {
       std::ostringstream line;
       line << "barrier " << b.instruction << ' ' << b.active << ' ' << b.number << ' ' << b.of.cta << ' ' << b.of.warp

@@ -164,9 +164,7 @@ bool Cta::arrive(const Op* op, Warp& w, std::uint32_t number_of_barrier, const B
 void Cta::release_if_complete(std::uint8_t number_of_barrier) {
   BarrierState& b = barriers_[number_of_barrier];
   if (b.warps == 0 || b.warps * kWarpSize < b.expected) return;
-  std::uint32_t living = 0;
-  for (std::uint32_t i = 0; i < warp_count_; ++i) living += warp(i).state != WarpState::done ? 1 : 0;
-  if (b.expected == 0 && b.warps < living) return;
+  if (b.expected == 0 && b.warps < warp_count_ - done_warps) return;
   const BarrierState complete = b;
   b = {};
   arrived_[number_of_barrier].clear();

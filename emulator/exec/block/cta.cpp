@@ -152,6 +152,7 @@ void Cta::set_position(std::uint64_t n) {
 void Cta::start(std::uint64_t n) {
   number = n;
   exited = false;
+  done_warps = 0;
   mbarriers.clear();
   if (tensor_memory) tensor_memory->reset();
   std::fill(groups.begin(), groups.end(), WarpGroup{});

@@ -67,6 +67,7 @@ struct Cta {
   std::set<std::uint64_t> mbarriers;           ///< for synccheck: offsets of the valid ones
   std::unique_ptr<TensorMemory> tensor_memory; ///< of programs that use it
   bool exited = false;                         ///< all its warps have
+  std::uint32_t done_warps = 0;                ///< warps of which no lane is left
   Cluster* cluster = nullptr;                  ///< the cluster of this CTA; usually it has no other CTA
   std::uint32_t rank = 0;                      ///< in the cluster
 

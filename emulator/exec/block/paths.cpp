@@ -79,6 +79,7 @@ const Op* stop(Warp* warp, WarpState state) {
 const Op* next_path(Warp* warp) {
   if (warp->live == 0) {
     warp->paths->waiting.clear();
+    if (warp->state != WarpState::done) ++warp->cta->done_warps;
     return stop(warp, WarpState::done);
   }
   activate(warp, 0);

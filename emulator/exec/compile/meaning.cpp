@@ -71,6 +71,18 @@ Meanings::Meanings(const Level& level) {
       for (const bool packs : {false, true})
         add(level.vector_move(static_cast<int>(whole), static_cast<int>(part), packs),
             {packs ? Kind::pack : Kind::unpack, 0, 0, {}, false, whole, part});
+  using Operation = WarpOperation;
+  for (const auto& [operation, bytes, name] : {std::tuple{Operation::special_division_32, 4u, "special_division_32"},
+                                               {Operation::special_division_64, 8u, "special_division_64"},
+                                               {Operation::special_root_32, 4u, "special_root_32"},
+                                               {Operation::special_root_64, 8u, "special_root_64"},
+                                               {Operation::special_reciprocal_32, 4u, "special_reciprocal_32"},
+                                               {Operation::special_reciprocal_64, 8u, "special_reciprocal_64"}}) {
+    OpMeaning m{Kind::special};
+    m.whole_bytes = bytes;
+    m.special = name;
+    add(level.warp({.operation = operation}), m);
+  }
   const std::pair<Handler, Kind> others[] = {{predicate_and, Kind::predicate_and},
                                              {predicate_or, Kind::predicate_or},
                                              {predicate_xor, Kind::predicate_xor},

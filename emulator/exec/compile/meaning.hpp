@@ -24,6 +24,7 @@ struct OpMeaning {
     pack,   ///< an element of `part_bytes` into a whole of `whole_bytes`, `imm` bits from its low end …
     unpack, ///< … or out of it
     nothing,
+    special, ///< tells of operands: `special` names the function of the bitcode that finds them
     count_block,
     count_guarded,
     jump,
@@ -42,6 +43,7 @@ struct OpMeaning {
   /// How a `lane` op makes arithmetic sequences out of sequences, if it does. The result may be wider than the sources.
   enum class Linear : std::uint8_t { none, same, sum, difference, product, product_sum, shift };
   Linear linear = Linear::none;
+  const char* special = nullptr;
   bool sign_extends = false; ///< where the result is wider
 };
 

@@ -5,11 +5,18 @@
 #include "emulator/exec/access/element_rows.hpp"
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/compile/row_function.hpp"
+#include "emulator/exec/lanes/special_operands.hpp"
 
 // Defined in emulator/exec/compile/support.cpp.
 extern "C" void warplens_tell_access(warplens::exec::Warp* warp, const warplens::exec::Op* op,
                                      warplens::isa::Space space, std::uint64_t base, std::int64_t stride,
                                      std::int64_t half);
+extern "C" void warplens_store_1(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
+extern "C" void warplens_store_2(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
+extern "C" void warplens_store_4(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
+extern "C" void warplens_store_8(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
+extern "C" void warplens_tell_special(warplens::exec::Warp* warp, std::uint32_t instruction,
+                                      warplens::exec::Mask lanes);
 extern "C" void warplens_tell_branch(warplens::exec::Warp* warp, std::uint32_t branch, warplens::exec::Mask taken);
 
 namespace warplens::exec::WARPLENS_LEVEL {
@@ -171,6 +178,21 @@ WARPLENS_EACH_STORE(u8, std::uint64_t, 8, std::uint64_t)
   return warp->told_each || warp->worker->watch.has_value() != watched || !warp->worker->compiled;
 }
 
+// Which lanes have special operands.
+#define WARPLENS_SPECIAL(name, Bits, rounded)                                                                          \
+  extern "C" [[gnu::used]] void special_##name(const Op* op, Warp* __restrict rows) {                                  \
+    const Bits* const a = row<Bits>(rows, op->src[0]);                                                                 \
+    const Bits* const b = row<Bits>(rows, op->src[1]);                                                                 \
+    predicate(rows, op->dst[0]) =                                                                                      \
+        gather_bits([&](int i) { return special_bits<Bits, Rounded::rounded>(a[i], b[i]) != 0; });                     \
+  }
+WARPLENS_SPECIAL(division_32, std::uint32_t, division)
+WARPLENS_SPECIAL(division_64, std::uint64_t, division)
+WARPLENS_SPECIAL(root_32, std::uint32_t, root)
+WARPLENS_SPECIAL(root_64, std::uint64_t, root)
+WARPLENS_SPECIAL(reciprocal_32, std::uint32_t, reciprocal)
+WARPLENS_SPECIAL(reciprocal_64, std::uint64_t, reciprocal)
+
 extern "C" [[gnu::used]] const std::byte* shared_of(Warp* warp) { return warp->cta->shared; }
 extern "C" [[gnu::used]] std::uint64_t shared_bytes_of(Warp* warp) { return warp->cta->shared_bytes; }
 extern "C" [[gnu::used]] const Worker::Region* region_of(Warp* warp, std::uint32_t site) {
@@ -179,6 +201,24 @@ extern "C" [[gnu::used]] const Worker::Region* region_of(Warp* warp, std::uint32
 extern "C" [[gnu::used]] void tell_access_of(Warp* warp, const Op* op, isa::Space space, std::uint64_t base,
                                              std::int64_t stride, std::int64_t half) {
   warplens_tell_access(warp, op, space, base, stride, half);
+}
+
+extern "C" [[gnu::used]] void tell_special_of(Warp* warp, std::uint32_t instruction, Mask lanes) {
+  warplens_tell_special(warp, instruction, lanes);
+}
+
+// Elements of so many bytes, by the lanes of a mask.
+extern "C" [[gnu::used]] void store_lanes_of_1(const std::uint64_t* places, const void* values, Mask mask) {
+  warplens_store_1(places, values, mask);
+}
+extern "C" [[gnu::used]] void store_lanes_of_2(const std::uint64_t* places, const void* values, Mask mask) {
+  warplens_store_2(places, values, mask);
+}
+extern "C" [[gnu::used]] void store_lanes_of_4(const std::uint64_t* places, const void* values, Mask mask) {
+  warplens_store_4(places, values, mask);
+}
+extern "C" [[gnu::used]] void store_lanes_of_8(const std::uint64_t* places, const void* values, Mask mask) {
+  warplens_store_8(places, values, mask);
 }
 
 // A kernel parameter: `bytes` of it, at the offset, as a number that the compiler narrows or extends.

@@ -33,16 +33,18 @@ template <class Bits> struct Exponents {
   static constexpr Bits reciprocal(Bits a) { return outside(a >> kPosition & kMask, 1, kWide ? 2044 : 252); }
 };
 
+template <class Bits, Rounded rounded> Bits special_bits(Bits a, [[maybe_unused]] Bits b) {
+  using E = Exponents<Bits>;
+  if constexpr (rounded == Rounded::division) return E::division(a, b);
+  if constexpr (rounded == Rounded::root) return E::root(a);
+  return E::reciprocal(a);
+}
+
 /// src[0], src[1]: the operands.
 template <class Bits, Rounded rounded> const Op* tell_special_operands(const Op* op, Warp* warp) {
-  using E = Exponents<Bits>;
   const Bits* const a = row<Bits>(warp, op->src[0]);
   const Bits* const b = row<Bits>(warp, op->src[1]);
-  const auto special = [&](int i) {
-    if constexpr (rounded == Rounded::division) return E::division(a[i], b[i]);
-    if constexpr (rounded == Rounded::root) return E::root(a[i]);
-    return E::reciprocal(a[i]);
-  };
+  const auto special = [&](int i) { return special_bits<Bits, rounded>(a[i], b[i]); };
   Bits any = 0;
   for (int i = 0; i < kWarpSize; ++i) any |= special(i);
   if (any == 0) return op + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores of compiled code. Where it is known that the addresses are a sequence, the checks are of two
 // numbers, and the data are vectors in memory. What is not possible here, the handler does.
-#include "emulator/exec/compile/llvm/emitter.hpp"
+#include "emulator/exec/compile/llvm/access.hpp"
 
 #include "emulator/exec/compile/row_function.hpp"
 
@@ -18,28 +18,6 @@ using llvm::Value;
 namespace {
 constexpr std::uint32_t kHalfWarp = kWarpSize / 2;
 } // namespace
-
-struct Emitter::Access {
-  std::uint32_t op = 0;
-  const MemorySite& site;
-  const MemoryHandlerKey& key;
-  Shape address;
-  BasicBlock* slow = nullptr;
-
-  Value* first[2]{}; ///< host address of the first lane of each half
-
-  [[nodiscard]] std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(isa::bytes(key.type)); }
-  [[nodiscard]] std::uint32_t lane_bytes() const { return element_bytes() * static_cast<std::uint32_t>(key.vector); }
-  [[nodiscard]] std::uint32_t row_bytes() const { return static_cast<std::uint32_t>(key.register_bytes); }
-  [[nodiscard]] unsigned vector() const { return static_cast<unsigned>(key.vector); }
-  [[nodiscard]] bool is_contiguous() const { return address.stride == lane_bytes(); }
-  /// The distance of lanes in elements if they are so near that vectors with every second, third or fourth element are
-  /// faster than gathering; otherwise 0.
-  [[nodiscard]] unsigned near() const {
-    const std::int64_t distance = address.stride / element_bytes();
-    return distance >= 2 && distance <= 4 ? static_cast<unsigned>(distance) : 0;
-  }
-};
 
 namespace {
 
@@ -64,8 +42,14 @@ void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
     return by_handler(op, computed);
   BasicBlock* const trying = block();
   BasicBlock* const on = block();
-  a.slow = BasicBlock::Create(b_.getContext(), "slow", body_);
-  b_.CreateCondBr(b_.CreateICmpEQ(b_.CreateAnd(rows_->active(), guard(op)), b_.getInt32(~0u)), trying, a.slow);
+  BasicBlock* const handled = BasicBlock::Create(b_.getContext(), "handled", body_);
+  BasicBlock* const apart =
+      takes_lanes_apart(a, loads, computed) ? BasicBlock::Create(b_.getContext(), "apart", body_) : handled;
+  a.slow = apart;
+  Value* const acting = b_.CreateAnd(rows_->active(), guard(op));
+  // One place is read once, for any lanes.
+  const bool of_any = loads && a.address.is_uniform() && !region_.facts(op).guarded && !program_.watched;
+  b_.CreateCondBr(of_any ? b_.getTrue() : b_.CreateICmpEQ(acting, b_.getInt32(~0u)), trying, a.slow);
   b_.SetInsertPoint(trying);
   if (!sequence) {
     access_rows(a, loads);
@@ -78,7 +62,13 @@ void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
     b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
   }
   b_.CreateBr(on);
-  b_.SetInsertPoint(a.slow);
+  if (apart != handled) {
+    b_.SetInsertPoint(apart);
+    a.slow = handled;
+    access_lanes(a, loads, acting, computed);
+    b_.CreateBr(on);
+  }
+  b_.SetInsertPoint(handled);
   by_handler(op, computed);
   b_.CreateBr(on);
   b_.SetInsertPoint(on);

@@ -78,6 +78,7 @@ public:
       f.uses = {{op.src[0], meaning.whole_bytes}};
       f.defs = {{op.dst[0], meaning.part_bytes}};
       break;
+    case Kind::special: f.uses = {{op.src[0], meaning.whole_bytes}, {op.src[1], meaning.whole_bytes}}; break;
     case Kind::exit:
     case Kind::trap: f.leaves = true; break;
     case Kind::barrier:

@@ -188,6 +188,7 @@ void Emitter::emit(std::uint32_t op) {
   case Kind::copy: return copy(op, computed);
   case Kind::pack:
   case Kind::unpack: return move_element(op, computed);
+  case Kind::special: return special(op);
   case Kind::count_block: call("count_block_of", {warp_, b_.getInt32(o.extra)}); return;
   case Kind::count_guarded:
     call("count_guarded_of", {warp_, b_.getInt32(o.extra), b_.CreateAnd(guard(op), rows_->active())});
@@ -408,6 +409,24 @@ void Emitter::by_handler(std::uint32_t op, const Computed& computed) {
     rows_->fetch(row);
   }
   rows_->shapes = before;
+}
+
+// Tells of special operands, if there are some. Few operands are special.
+void Emitter::special(std::uint32_t op) {
+  const OpFacts& f = region_.facts(op);
+  const RowsOfFunction rows{.sources = {f.uses[0].bytes, f.uses[1].bytes}, .destinations = {0}};
+  llvm::SmallVector<Value*, 16> arguments;
+  for (const RowUse& use : {f.uses[0], f.uses[1]})
+    for (std::uint32_t c = 0; c < rows_->chunks().of(use.bytes); ++c) arguments.push_back(rows_->chunk(use.offset, c));
+  Value* const found = b_.CreateExtractValue(call(all_by_value(target_, f.meaning.special, rows), arguments), 0);
+  BasicBlock* const telling = block();
+  BasicBlock* const on = block();
+  Value* const lanes = b_.CreateAnd(b_.CreateAnd(found, guard(op)), rows_->active());
+  b_.CreateCondBr(b_.CreateIsNull(lanes), on, telling);
+  b_.SetInsertPoint(telling);
+  call("tell_special_of", {warp_, b_.getInt32(program_.ops[op].instruction), lanes});
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
 }
 
 // ---- Control

@@ -41,6 +41,7 @@ private:
   void predicate(std::uint32_t op, const Computed& computed);
   void copy(std::uint32_t op, const Computed& computed);
   void move_element(std::uint32_t op, const Computed& computed);
+  void special(std::uint32_t op);
   void by_handler(std::uint32_t op, const Computed& computed);
   void jump(std::uint32_t op);
   void branch(std::uint32_t op);
@@ -57,6 +58,17 @@ private:
   void access_rows(Access& access, bool loads);
   void load_sequence(Access& access, const Computed& computed);
   void store_sequence(Access& access);
+  // … by lanes with an address each (lane_accesses.cpp)
+  struct LaneAddresses {
+    llvm::SmallVector<llvm::Value*, 4> chunks; ///< of addresses, from …
+    llvm::Value* origin = nullptr;             ///< … here
+  };
+  [[nodiscard]] bool takes_lanes_apart(const Access& access, bool loads, const Computed& computed) const;
+  void access_lanes(Access& access, bool loads, llvm::Value* acting, const Computed& computed);
+  LaneAddresses reach_lanes(Access& access, llvm::Value* acting);
+  llvm::Value* addresses_of(const LaneAddresses& at, std::uint32_t lane, std::uint32_t count);
+  void gather_lanes(Access& access, const LaneAddresses& at, llvm::Value* acting, const Computed& computed);
+  void store_lanes(Access& access, const LaneAddresses& at, llvm::Value* acting);
   llvm::Constant* one_of(std::uint32_t lanes, unsigned distance);
   llvm::Value* place(const Access& access, std::uint32_t lane);
   llvm::Value* places(const Access& access, std::uint32_t lane, std::uint32_t count);
@@ -70,6 +82,7 @@ private:
   llvm::IRBuilder<> b_;
   llvm::Function* body_ = nullptr;
   llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *originals_ = nullptr, *budget_ = nullptr;
+  llvm::Value *stored_places_ = nullptr, *stored_values_ = nullptr; ///< variables: host addresses, elements
   std::optional<RowValues> rows_;
   std::vector<llvm::BasicBlock*> blocks_; ///< by op, of leaders
   std::map<std::uint32_t, llvm::BasicBlock*> leaving_;

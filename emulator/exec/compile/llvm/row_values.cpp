@@ -148,10 +148,7 @@ void RowValues::take_home(std::uint32_t row) {
     Value* const fresh = chunk(offset, c);
     Value* const lanes = active_lanes(bytes, c);
     Value* const to = home_chunk(offset, bytes, c);
-    if (chunks_.vector_bytes() == 64 && bytes <= 8) { // only AVX-512 stores lanes of each width
-      b_.CreateMaskedStore(fresh, to, llvm::Align(16), lanes);
-      continue;
-    }
+    // Not a masked store: processors make a load wait until it has reached the cache.
     Value* const old = b_.CreateAlignedLoad(fresh->getType(), to, llvm::Align(16));
     b_.CreateAlignedStore(b_.CreateSelect(lanes, fresh, old), to, llvm::Align(16));
   }

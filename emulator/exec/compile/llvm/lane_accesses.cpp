@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads and stores by some of the lanes, or with addresses that are no sequence: each lane has its own address. They
+// are compared with the region that the op found last; where one is outside or not aligned, the handler runs.
+#include "emulator/exec/compile/llvm/access.hpp"
+
+#include <llvm/Analysis/VectorUtils.h>
+
+#include <algorithm>
+
+namespace warplens::exec::compile {
+
+using llvm::Value;
+
+// Only AVX-512 gathers lanes under a mask. Watchers are told of shapes, which the handler finds out.
+bool Emitter::takes_lanes_apart(const Access& a, bool loads, const Computed& computed) const {
+  const std::uint32_t bytes = a.element_bytes();
+  return !program_.watched && rows_->chunks().vector_bytes() == 64 && a.key.vector == 1 &&
+         !computed.kept.is_sequence() && (loads ? bytes == 4 || bytes == 8 : bytes <= 8);
+}
+
+void Emitter::access_lanes(Access& a, bool loads, Value* acting, const Computed& computed) {
+  const LaneAddresses at = reach_lanes(a, acting);
+  b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
+  if (loads)
+    gather_lanes(a, at, acting, computed);
+  else
+    store_lanes(a, at, acting);
+  b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
+}
+
+// Checks the addresses of the acting lanes.
+Emitter::LaneAddresses Emitter::reach_lanes(Access& a, Value* acting) {
+  const Op& o = program_.ops[a.op];
+  const std::uint32_t bytes = a.site.address32 ? 4 : 8;
+  const Chunks& chunks = rows_->chunks();
+  LaneAddresses at;
+  Value *begin = b_.getInt64(0), *end = nullptr;
+  at.origin = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  if (a.site.space == isa::Space::shared) {
+    end = call("shared_bytes_of", {warp_});
+    at.origin = call("shared_of", {warp_});
+  } else {
+    Value* const region = call("region_of", {warp_, b_.getInt32(a.site.index)});
+    begin = b_.CreateAlignedLoad(b_.getInt64Ty(), region, llvm::Align(8));
+    end = b_.CreateAlignedLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt8Ty(), region, 8), llvm::Align(8));
+  }
+  // The last place where a lane's bytes may begin, counted from the first one.
+  Value* const first_end = b_.CreateAdd(begin, b_.getInt64(a.lane_bytes()));
+  Value* const room = b_.CreateAnd(b_.CreateICmpUGE(end, first_end), b_.CreateICmpUGE(first_end, begin));
+  llvm::Type* const word = b_.getIntNTy(8 * bytes);
+  Value* const last = b_.CreateTrunc(b_.CreateSub(end, first_end), word);
+  Value* outside = b_.getInt32(0);
+  for (std::uint32_t c = 0; c < chunks.of(bytes); ++c) {
+    const std::uint32_t lanes = chunks.lanes(bytes);
+    const auto all = [&](Value* v) { return b_.CreateVectorSplat(lanes, v); };
+    Value* const row = rows_->chunk(o.src[0], c);
+    Value* const offset = llvm::ConstantInt::get(word, static_cast<std::uint64_t>(o.imm), true);
+    Value* const address = b_.CreateAdd(row, all(offset));
+    Value* const distance = b_.CreateSub(address, all(b_.CreateTrunc(begin, word)));
+    Value* wrong = b_.CreateICmpUGT(distance, all(last));
+    if (a.lane_bytes() > 1) {
+      Value* const low_bits = b_.CreateAnd(address, all(llvm::ConstantInt::get(word, a.lane_bytes() - 1)));
+      wrong = b_.CreateOr(wrong, b_.CreateIsNotNull(low_bits));
+    }
+    Value* const bits = b_.CreateZExt(b_.CreateBitCast(wrong, b_.getIntNTy(lanes)), b_.getInt32Ty());
+    outside = b_.CreateOr(outside, b_.CreateShl(bits, c * lanes));
+    at.chunks.push_back(address);
+  }
+  Value* const inside = b_.CreateAnd(room, b_.CreateIsNull(b_.CreateAnd(outside, acting)));
+  llvm::BasicBlock* const reached = block();
+  b_.CreateCondBr(inside, reached, a.slow);
+  b_.SetInsertPoint(reached);
+  return at;
+}
+
+// The addresses of lanes that begin at a multiple of `count`.
+Value* Emitter::addresses_of(const LaneAddresses& at, std::uint32_t lane, std::uint32_t count) {
+  const auto own = kWarpSize / static_cast<std::uint32_t>(at.chunks.size());
+  if (count <= own) {
+    llvm::SmallVector<int, 32> order;
+    for (std::uint32_t i = 0; i < count; ++i) order.push_back(static_cast<int>(lane % own + i));
+    return count == own ? at.chunks[lane / own] : b_.CreateShuffleVector(at.chunks[lane / own], order);
+  }
+  llvm::SmallVector<Value*, 8> parts;
+  for (std::uint32_t i = lane / own; i < (lane + count) / own; ++i) parts.push_back(at.chunks[i]);
+  return llvm::concatenateVectors(b_, parts);
+}
+
+void Emitter::gather_lanes(Access& a, const LaneAddresses& at, Value* acting, const Computed& computed) {
+  const Chunks& chunks = rows_->chunks();
+  const std::uint32_t lanes = chunks.lanes(a.row_bytes());
+  llvm::Type* const element = llvm::FixedVectorType::get(b_.getIntNTy(8 * a.element_bytes()), lanes);
+  llvm::Type* const wide = llvm::FixedVectorType::get(b_.getIntNTy(8 * a.row_bytes()), lanes);
+  llvm::SmallVector<Value*, 8> values;
+  for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c) {
+    Value* address = addresses_of(at, c * lanes, lanes);
+    // LLVM takes a narrow index for a signed number; those of shared memory are small, and gathered as they are.
+    if (a.site.space != isa::Space::shared)
+      address = b_.CreateZExt(address, llvm::FixedVectorType::get(b_.getInt64Ty(), lanes));
+    Value* const places = b_.CreateGEP(b_.getInt8Ty(), at.origin, address);
+    Value* const loaded =
+        b_.CreateMaskedGather(element, places, llvm::Align(a.element_bytes()),
+                              rows_->lanes_of(acting, a.row_bytes(), c), llvm::Constant::getNullValue(element));
+    values.push_back(b_.CreateIntCast(loaded, wide, isa::is_signed(a.key.type)));
+  }
+  define(a.op, computed, values);
+}
+
+// The lanes' order matters where they store to the same place: a function stores one after the other.
+void Emitter::store_lanes(Access& a, const LaneAddresses& at, Value* acting) {
+  const Chunks& chunks = rows_->chunks();
+  const std::uint32_t bytes = a.element_bytes();
+  const auto room = [&](Value*& variable, std::uint64_t size) {
+    if (variable != nullptr) return;
+    const llvm::IRBuilderBase::InsertPointGuard here(b_);
+    b_.SetInsertPoint(&body_->getEntryBlock(), body_->getEntryBlock().begin());
+    auto* const made = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), size));
+    made->setAlignment(llvm::Align(64));
+    variable = made;
+  };
+  room(stored_places_, kWarpSize * 8);
+  room(stored_values_, kWarpSize * 8);
+  Value* const origin = b_.CreatePtrToInt(at.origin, b_.getInt64Ty());
+  for (std::uint32_t lane = 0; lane < kWarpSize; lane += 8) {
+    Value* const address = b_.CreateZExt(addresses_of(at, lane, 8), llvm::FixedVectorType::get(b_.getInt64Ty(), 8));
+    b_.CreateAlignedStore(b_.CreateAdd(address, b_.CreateVectorSplat(8, origin)),
+                          b_.CreateConstGEP1_64(b_.getInt8Ty(), stored_places_, std::uint64_t{lane} * 8),
+                          llvm::Align(64));
+  }
+  const std::uint32_t lanes = chunks.lanes(a.row_bytes());
+  for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c)
+    b_.CreateAlignedStore(b_.CreateTrunc(rows_->chunk(region_.facts(a.op).uses[1].offset, c),
+                                         llvm::FixedVectorType::get(b_.getIntNTy(8 * bytes), lanes)),
+                          b_.CreateConstGEP1_64(b_.getInt8Ty(), stored_values_, std::uint64_t{c} * lanes * bytes),
+                          llvm::Align(std::min(64u, lanes * bytes)));
+  call("store_lanes_of_" + std::to_string(bytes), {stored_places_, stored_values_, acting});
+}
+
+} // namespace warplens::exec::compile
