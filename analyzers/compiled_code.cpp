@@ -118,7 +118,7 @@ private:
 } // namespace
 
 bool has_branch_inside(const ir::Instruction& instruction) {
-  switch (instruction.instruction_class) {
+  switch (machine_class(instruction)) {
   case InstructionClass::f32_divide:
   case InstructionClass::f64_divide:
   case InstructionClass::square_root:

@@ -29,7 +29,7 @@ double of_integers(const ir::Instruction& i) {
 }
 
 double issued(const ir::Instruction& i) {
-  switch (i.instruction_class) {
+  switch (machine_class(i)) {
   case InstructionClass::f32_divide: return 9;
   case InstructionClass::f32_fast_divide: return ir::has_part(i, "ftz") ? 2 : 3;
   case InstructionClass::f64_divide: return 16;
@@ -64,7 +64,7 @@ double issued(const ir::Instruction& i) {
 }
 
 double double_operations(const ir::Instruction& i) {
-  switch (i.instruction_class) {
+  switch (machine_class(i)) {
   case InstructionClass::f64_divide: return 13;
   case InstructionClass::square_root: return of_doubles(i) ? 14 : 0;
   case InstructionClass::reciprocal: return of_doubles(i) && rounds(i) ? 8 : 0;
@@ -83,6 +83,16 @@ double instructions_of_special(const ir::Instruction& i) {
   if (i.head() == "div") return of_doubles(i) ? 69 : 48;
   if (i.head() == "sqrt") return of_doubles(i) ? 23 : 29;
   return of_doubles(i) ? 19 : 24;
+}
+
+InstructionClass machine_class(const ir::Instruction& i) {
+  if (i.instruction_class == InstructionClass::f64) {
+    const std::string_view head = i.head();
+    if (head == "sqrt") return InstructionClass::square_root;
+    if (head == "rcp") return InstructionClass::reciprocal;
+    if (head == "rsqrt") return InstructionClass::reciprocal_root;
+  }
+  return i.instruction_class;
 }
 
 MachineWork machine_work(const ir::Instruction& instruction) {

@@ -15,6 +15,9 @@ struct MachineWork {
 };
 
 MachineWork machine_work(const ir::Instruction& instruction);
+/// The class by what machine code does: roots and reciprocals of doubles are counted as operations on doubles, but are
+/// code of their own.
+isa::InstructionClass machine_class(const ir::Instruction& instruction);
 /// Machine instructions of the subroutine that a division, root or reciprocal calls for special operands, by the rates
 /// in tests/data/hardware/special_operands_h200.csv.
 double instructions_of_special(const ir::Instruction& instruction);

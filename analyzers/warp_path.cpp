@@ -51,7 +51,8 @@ double latency_of_conversion(const ir::Instruction& i, const PathLatencies& l) {
 double latency_of_result(const ir::Instruction& i, const PathLatencies& l, bool computed) {
   const auto of = [&](InstructionClass which) { return l.results[static_cast<std::size_t>(which)]; };
   const std::string_view head = i.head();
-  switch (i.instruction_class) {
+  const InstructionClass which = machine_class(i);
+  switch (which) {
   case InstructionClass::integer_divide: return of_wide_integers(i) ? l.wide_division : l.integer_division;
   case InstructionClass::square_root:
     if (of_doubles(i)) return l.double_root;
@@ -62,17 +63,17 @@ double latency_of_result(const ir::Instruction& i, const PathLatencies& l, bool 
   case InstructionClass::sine: return of(InstructionClass::sine) + of(InstructionClass::f32);
   case InstructionClass::integer_multiply:
   case InstructionClass::integer_multiply_add:
-    return of_wide_integers(i) && !ir::has_part(i, "wide") ? l.wide_multiplication : of(i.instruction_class);
+    return of_wide_integers(i) && !ir::has_part(i, "wide") ? l.wide_multiplication : of(which);
   case InstructionClass::conversion: return latency_of_conversion(i, l);
   case InstructionClass::matrix: return l.matrix;
   case InstructionClass::constant:
-  case InstructionClass::param: return computed && l.constant_load > 0 ? l.constant_load : of(i.instruction_class);
+  case InstructionClass::param: return computed && l.constant_load > 0 ? l.constant_load : of(which);
   default: break;
   }
   if (head == "setp") return l.predicate;
   if (head == "popc" || head == "clz" || head == "bfind") return of(InstructionClass::exponential);
   if (head == "vote" || head == "match" || head == "redux" || head == "activemask") return l.vote;
-  return of(i.instruction_class);
+  return of(which);
 }
 
 /// So many registers the compiler lets wait for loads of one basic block, as machine code of ptxas 13.0 shows.
