@@ -5,10 +5,10 @@
 //   ./shared_lines > answers.csv        without a profiler, which would empty the caches between the turns
 //
 // Warps follow a chain of lines: each loads the next line when the line before is there. A name is who reads the same
-// chain ("own": nobody else, "block": the warps of a block, "all": all blocks), blocks, warps of a block, cycles of
-// arithmetic between two loads that each warp has more than the warp before it ("skew"), and the turn: in turn 0, no
-// cache has the lines; in turn 1, other blocks have read them in a launch before. `times` is the number of lines of a
-// chain, and `cycles` is what the slowest warp takes.
+// chain ("own": nobody else, "block": the warps of a block, "all": all blocks), blocks, warps of a block, how much
+// more each warp computes between two loads than the warp before it ("skew", in quarters of turns of a loop of 14 to 28
+// cycles), and the turn: in turn 0, no cache has the lines; in turn 1, other blocks have read them in a launch before.
+// `times` is the number of lines of a chain, and `cycles` is what the slowest warp takes.
 #include <cstdio>
 #include <cstdlib>
 
@@ -32,7 +32,7 @@ __global__ void follow(const unsigned* chains, Same same, int skew, unsigned* ou
   const unsigned warps = blockDim.x / 32, warp = threadIdx.x / 32;
   const unsigned chain = same == Same::all ? 0 : same == Same::block ? blockIdx.x : blockIdx.x * warps + warp;
   unsigned at = chain * kLines * kStep;
-  const int work = skew * static_cast<int>(warp) / 4; // multiply-adds take 4 cycles
+  const int work = skew * static_cast<int>(warp) / 4; // turns
   __syncthreads();
   const long long begin = clock64();
 #pragma unroll 1
