@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/isa/table.hpp"
 
+#include "emulator/isa/combinations.hpp"
 #include "emulator/isa/opcodes.hpp"
 
 #include <fmt/format.h>
@@ -266,10 +267,11 @@ struct Search {
   int ptx;
   Target target;
   int operands;
-  const Entry* too_new = nullptr;      ///< fits, but the module's version or target does not allow it
-  Since needed{};                      ///< by `too_new`
-  std::optional<Spelling> other_count; ///< fits, but takes another number of operands
-  bool unsynchronized = false;         ///< fits, but lacks .sync
+  const Entry* too_new = nullptr;                ///< fits, but the module's version or target does not allow it
+  Since needed{};                                ///< by `too_new`
+  std::optional<Spelling> other_count;           ///< fits, but takes another number of operands
+  bool unsynchronized = false;                   ///< fits, but lacks .sync
+  std::optional<std::pair<Word, Word>> excluded; ///< fits, but these cannot be combined
 
   [[nodiscard]] bool counts(const Entry& e) const { return operands == kAnyCount || takes(e.operands, operands); }
   [[nodiscard]] bool allows(const Entry& e, Since need) const {
@@ -287,6 +289,10 @@ struct Search {
     }
     if (const Since need = needed_by(entry, words); !allows(entry, need)) {
       if (counts(entry) || too_new == nullptr) too_new = &entry, needed = need;
+      return std::nullopt;
+    }
+    if (const auto two = conflict(entry.opcode, form)) {
+      excluded = two;
       return std::nullopt;
     }
     Spelling s{&entry, index, found.variant, form, {}, class_of(entry, form)};
@@ -367,7 +373,7 @@ Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int o
       words.push_back(word->second);
     dot = next;
   }
-  Search search{ptx, target, operands, nullptr, {}, {}, false};
+  Search search{ptx, target, operands, nullptr, {}, {}, false, {}};
   if (unknown.empty()) {
     if (auto found = search.among(entries, words)) return *std::move(found);
     const auto first = std::span<const Word>(words).first(words_of_opcode(opcode, words));
@@ -383,6 +389,9 @@ Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int o
         fmt::format("'{}' without '.sync' is not supported for .target sm_70 and higher from PTX ISA .version 6.4 on",
                     spelling),
         fmt::format("use '{}.sync', which names the participating lanes", opcode));
+  if (search.excluded)
+    return failure(fmt::format("'.{}' and '.{}' cannot be combined in '{}'", text_of(search.excluded->first),
+                               text_of(search.excluded->second), spelling));
   if (search.too_new != nullptr && (search.counts(*search.too_new) || !search.other_count))
     return search.refusal(spelling);
   if (search.other_count) return *search.other_count;

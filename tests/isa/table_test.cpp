@@ -244,6 +244,23 @@ TEST(Table, WordsOfTheSameKindKeepTheirOrder) {
   EXPECT_TRUE(lookup("cp.async.shared.global.ca", 90, 90).has_value());
 }
 
+// As ptxas 13 has it.
+TEST(Table, WordsOfMemoryInstructionsThatExcludeEachOther) {
+  for (const char* const spelling :
+       {"ld.volatile.global.ca.b32", "ld.global.cg.L1::evict_first.b32", "ld.shared.L1::no_allocate.b32",
+        "ld.const.L2::64B.b32", "ld.volatile.local.b32", "st.release.gpu.global.wt.b32", "st.shared.L2::cache_hint.b32",
+        "st.global.L2::128B.b32", "ld.mmio.relaxed.sys.global.v2.b32", "atom.global.cas.L2::cache_hint.b32",
+        "red.shared.add.L2::cache_hint.u32"})
+    EXPECT_FALSE(lookup(spelling, 90, 90).has_value()) << spelling;
+  for (const char* const spelling :
+       {"ld.shared.cg.b32", "ld.L2::64B.b32", "ld.relaxed.gpu.L1::evict_first.b32", "ld.volatile.L2::64B.b32",
+        "st.global.wt.L2::cache_hint.b32", "atom.global.add.L2::cache_hint.u32"})
+    EXPECT_TRUE(lookup(spelling, 90, 90).has_value()) << spelling;
+  const auto refused = lookup("ld.volatile.global.ca.b32", 90, 90);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(render(refused.error(), "").find("cannot be combined"), std::string::npos);
+}
+
 TEST(Table, WordsInAnyOrder) {
   const auto same = [](std::string_view odd, std::string_view proper) {
     const auto a = lookup(odd, 90, 90), b = lookup(proper, 90, 90);
