@@ -2,6 +2,7 @@
 #include "analyzers/warp_path.hpp"
 
 #include "analyzers/compiled_loops.hpp"
+#include "analyzers/edge_counts.hpp"
 #include "analyzers/machine_work.hpp"
 #include "emulator/ir/opcode_parts.hpp"
 
@@ -84,23 +85,21 @@ public:
   Walk(const ir::Module& module, const ir::Function& function, double barrier)
       : flow_(ir::control_flow(function)), effects_(ir::effects(module, function)),
         code_(compiled_code(function, flow_)), barrier_(barrier), visits_(code_.blocks.size()),
-        before_(code_.blocks.size()), share_(function.instructions.size(), 1), registers_(function.registers.size()) {
+        share_(function.instructions.size(), 1), registers_(function.registers.size()) {
     mark_unrolled(code_, function, effects_);
+    for (const CompiledBlock& block : code_.blocks) successors_.push_back(block.successors);
   }
 
   /// How often each instruction ran, in the walks that follow.
   void follow(const std::vector<std::uint64_t>& times) {
     for (std::size_t b = 0; b < code_.blocks.size(); ++b) {
-      before_[b].clear();
       const std::vector<std::uint32_t>& all = code_.blocks[b].instructions;
       if (all.empty()) continue;
       visits_[b] = static_cast<double>(times[all.front()]);
       for (const std::uint32_t i : all)
         share_[i] = visits_[b] > 0 ? std::min(1.0, static_cast<double>(times[i]) / visits_[b]) : 0;
     }
-    for (std::uint32_t b = 0; b < code_.blocks.size(); ++b)
-      for (const std::uint32_t to : code_.blocks[b].successors)
-        if (visits_[b] > 0) before_[to].push_back(b);
+    before_ = edges_taken(successors_, visits_);
   }
 
   /// Of all warps that ran so often.
@@ -111,13 +110,12 @@ public:
       const std::uint32_t back = most_frequent(b, [&](std::uint32_t p) { return p >= b; });
       const std::uint32_t forward = most_frequent(b, [&](std::uint32_t p) { return p < b; });
       double entered = back == ir::kNone ? visits_[b] : 0;
-      if (back != ir::kNone && forward != ir::kNone)
-        entered = visits_[forward] < visits_[b] ? visits_[forward] : visits_[b] / 2;
+      if (back != ir::kNone && forward != ir::kNone) entered = times_entered(b);
       if (code_.blocks[b].unrolled && entered > 0 && entered < visits_[b]) {
         sum += entered * cost_of_turns(b, forward, visits_[b] / entered, steps);
         continue;
       }
-      sum += entered * cost(b, {forward, 1}, 1, steps);
+      sum += entered * cost_of_first_turn(b, steps);
       if (entered < visits_[b]) sum += (visits_[b] - entered) * cost(b, {back, 1}, 1, steps);
     }
     return sum;
@@ -145,10 +143,28 @@ private:
   };
 
   template <class Which> [[nodiscard]] std::uint32_t most_frequent(std::uint32_t block, Which&& which) const {
-    std::uint32_t best = ir::kNone;
-    for (const std::uint32_t p : before_[block])
-      if (which(p) && (best == ir::kNone || visits_[p] > visits_[best])) best = p;
-    return best;
+    EdgeInto best{ir::kNone, 0};
+    for (const EdgeInto& edge : before_[block])
+      if (which(edge.from) && edge.times > best.times) best = edge;
+    return best.from;
+  }
+
+  /// Cycles of a block that is entered from a block before it, on average over these.
+  double cost_of_first_turn(std::uint32_t block, const std::vector<Step>& steps) {
+    double sum = 0, times = 0;
+    for (const EdgeInto& edge : before_[block]) {
+      if (edge.from >= block) continue;
+      sum += edge.times * cost(block, {edge.from, 1}, 1, steps);
+      times += edge.times;
+    }
+    return times > 0 ? sum / times : cost(block, {}, 1, steps);
+  }
+
+  /// Of a loop: how often it is entered from a block before it.
+  [[nodiscard]] double times_entered(std::uint32_t block) const {
+    double times = 0;
+    for (const EdgeInto& edge : before_[block]) times += edge.from < block ? edge.times : 0;
+    return times < visits_[block] ? times : visits_[block] / 2;
   }
 
   /// Cycles from the end of `from` to the end of `turns` turns of `block`.
@@ -241,9 +257,10 @@ private:
   std::vector<ir::Effect> effects_;
   CompiledCode code_;
   double barrier_;
-  std::vector<double> visits_;                     ///< by block
-  std::vector<std::vector<std::uint32_t>> before_; ///< by block: those that precede it
-  std::vector<double> share_;                      ///< by instruction: of the visits of its block
+  std::vector<double> visits_;                         ///< by block
+  std::vector<std::vector<std::uint32_t>> successors_; ///< by block
+  std::vector<std::vector<EdgeInto>> before_;          ///< by block
+  std::vector<double> share_;                          ///< by instruction: of the visits of its block
   std::vector<Ready> registers_;
   /// Of the stretch that is followed.
   struct {

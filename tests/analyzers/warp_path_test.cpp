@@ -87,6 +87,25 @@ TEST(WarpPath, IndependentLoadsAreWaitedForTogether) {
             2);
 }
 
+// The jump over the loop is there for warps that do not need it; none takes it.
+TEST(WarpPath, ALoadIsNotWaitedForAgainBehindALoop) {
+  const std::string load = "ld.global.u32 %r10, [%rd1]; mov.u32 %r11, 8; ",
+                    loop = "LOOP: add.u32 %r10, %r10, %r11; mul.lo.u32 %r10, %r10, %r10; sub.u32 %r11, %r11, 1; "
+                           "setp.ne.u32 %p2, %r11, 0; @%p2 bra LOOP; ";
+  EXPECT_EQ(
+      waits(load + "setp.eq.u32 %p1, %r10, %r10; @!%p1 bra BEHIND; " + loop + "BEHIND: st.global.u32 [%rd2], %r10;"),
+      1);
+  EXPECT_EQ(waits(load + "setp.gt.u32 %p1, %r3, 64; @%p1 bra BEHIND; " + loop + "BEHIND: st.global.u32 [%rd2], %r10;"),
+            1);
+}
+
+TEST(WarpPath, BothSidesOfABranchWaitForALoadOnce) {
+  EXPECT_EQ(
+      waits("ld.global.u32 %r10, [%rd1]; setp.gt.u32 %p1, %r3, 16; @%p1 bra ELSE; "
+            "div.u32 %r11, %r10, %r3; bra JOIN; ELSE: rem.u32 %r11, %r10, %r3; JOIN: st.global.u32 [%rd2], %r11;"),
+      1);
+}
+
 TEST(WarpPath, LoadsStayBehindStoresAndBarriers) {
   const std::string before = "ld.global.u32 %r10, [%rd1]; add.u32 %r11, %r10, 1; ";
   const std::string store = "st.global.u32 [%rd2], %r11; ", use = " add.u32 %r13, %r12, 1;";

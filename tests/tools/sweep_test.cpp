@@ -380,21 +380,21 @@ TEST_F(Sweep, BadInput) {
 }
 
 TEST(SweepOfAProgram, HasARowForEachDevice) {
-  const Output o = run_program({"sweep", "--device", "h200,p100", "--", WARPLENS_LAUNCHES, "3"});
+  const Output o = run_program({"sweep", "--device", "h200,l40s", "--", WARPLENS_LAUNCHES, "3"});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_NE(o.out.find("h200           3"), o.out.npos) << o.out;
-  EXPECT_NE(o.out.find("p100           3"), o.out.npos) << o.out;
+  EXPECT_NE(o.out.find("l40s           3"), o.out.npos) << o.out;
   EXPECT_NE(o.out.find("scale"), o.out.npos) << o.out;
   EXPECT_EQ(o.out.find("8 8"), o.out.npos) << "the program's own output";
   EXPECT_NE(o.out.find("caution: the times are by different models (critical-path, volkov)"), o.out.npos) << o.out;
-  const Output csv = run_program({"sweep", "--device", "h200,p100", "--csv", "-", "--", WARPLENS_LAUNCHES, "3"});
+  const Output csv = run_program({"sweep", "--device", "h200,l40s", "--csv", "-", "--", WARPLENS_LAUNCHES, "3"});
   EXPECT_EQ(csv.out.find("device,kernel,launches,milliseconds,bound,failure\nh200,scale,3,"), 0u) << csv.out;
 }
 
 TEST(SweepOfAProgram, HasJson) {
   const Folder folder;
   const std::string file = (folder.path() / "sweep.json").string();
-  const Output o = run_program({"sweep", "--device", "h200,p100", "--json", file, "--", WARPLENS_LAUNCHES, "3"});
+  const Output o = run_program({"sweep", "--device", "h200,l40s", "--json", file, "--", WARPLENS_LAUNCHES, "3"});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_NE(o.out.find("slowest kernel"), o.out.npos) << o.out;
   const Json report = Json::parse(read_text(file));
@@ -405,7 +405,7 @@ TEST(SweepOfAProgram, HasJson) {
   for (std::size_t i = 0; i < 2; ++i) {
     const Json& row = report["sweep"][i];
     EXPECT_EQ(keys(schema["$defs"]["row"]["properties"]), keys(row));
-    EXPECT_EQ(row["settings"]["device"], i == 0 ? "h200" : "p100");
+    EXPECT_EQ(row["settings"]["device"], i == 0 ? "h200" : "l40s");
     ASSERT_EQ(row["kernels"].size(), 1u);
     const Json& kernel = row["kernels"][0];
     EXPECT_EQ(keys(schema["$defs"]["row"]["properties"]["kernels"]["items"]["properties"]), keys(kernel));
@@ -415,7 +415,7 @@ TEST(SweepOfAProgram, HasJson) {
     EXPECT_EQ(kernel["bound"], row["bound"]);
     times[i] = row["metrics"]["milliseconds"];
   }
-  EXPECT_EQ(report["recommended"]["device"], times[0] < times[1] ? "h200" : "p100");
+  EXPECT_EQ(report["recommended"]["device"], times[0] < times[1] ? "h200" : "l40s");
   const Output same = run_program({"compare", file, file});
   EXPECT_EQ(same.status, 0) << same.err;
   const Output only = run_program({"sweep", "--device", "h200", "--json", "-", "--", WARPLENS_LAUNCHES, "1"});
