@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/isa/table.hpp"
 
+#include "emulator/isa/combinations.hpp"
+#include "emulator/isa/opcodes.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -167,122 +170,72 @@ bool is_bank(std::string_view text) {
   return number == "10" || (number.size() == 1 && number[0] >= '0' && number[0] <= '9');
 }
 
-bool is_priority(Word word) {
-  return word == Word::w_l2_evict_first || word == Word::w_l2_evict_last || word == Word::w_l2_evict_normal ||
-         word == Word::w_l2_evict_unchanged;
+// Words of the same kind that keep their order; `none`: all others.
+enum class Order : std::uint8_t { none, type, space, priority, layout, format, operation };
+Order order_of(Word word) {
+  if (is_any_type(word)) return Order::type;
+  if (space_of(word) != Space::none) return Order::space;
+  switch (word) {
+  case Word::w_l2_evict_first:
+  case Word::w_l2_evict_last:
+  case Word::w_l2_evict_normal:
+  case Word::w_l2_evict_unchanged: return Order::priority;
+  case Word::w_row:
+  case Word::w_col: return Order::layout;
+  case Word::w_b8x16:
+  case Word::w_b6x16_p32:
+  case Word::w_b4x16_p64: return Order::format;
+  case Word::w_and_:
+  case Word::w_or_:
+  case Word::w_xor_:
+  case Word::w_popc: return Order::operation;
+  default: return Order::none;
+  }
 }
 
-// Includes the narrow types that only cvt.pack has.
-bool is_any_type(Word word) {
-  return is_type(word) || word == Word::w_u2 || word == Word::w_u4 || word == Word::w_s2 || word == Word::w_s4;
-}
-
-bool is_layout(Word word) { return word == Word::w_row || word == Word::w_col; }
-
-bool place(const Pattern& pattern, int group, std::vector<Word> rest, Form& form) {
+// Puts the words into the order of the pattern, but for the first ones, which must be there already.
+bool place(const Pattern& pattern, int group, int first, std::vector<Word> rest, Form& form) {
   if (group == pattern.count) return rest.empty();
   const Group& g = pattern.groups[group];
   const int count = form.count;
-  bool type_passed = false, priority_passed = false, layout_passed = false;
-  for (std::size_t i = 0; i < rest.size(); ++i) {
-    if ((is_any_type(rest[i]) && type_passed) || (is_priority(rest[i]) && priority_passed)) continue;
-    if (is_layout(rest[i]) && layout_passed) continue;
-    layout_passed = layout_passed || is_layout(rest[i]);
-    type_passed = type_passed || is_any_type(rest[i]);
-    priority_passed = priority_passed || is_priority(rest[i]);
+  std::array<bool, 7> passed{};
+  const std::size_t candidates = count < first ? std::min<std::size_t>(1, rest.size()) : rest.size();
+  for (std::size_t i = 0; i < candidates; ++i) {
+    const Order order = order_of(rest[i]);
+    if (order != Order::none && std::exchange(passed[static_cast<std::size_t>(order)], true)) continue;
     if (std::find(g.options.begin(), g.options.begin() + g.count, rest[i]) == g.options.begin() + g.count) continue;
     std::vector<Word> others = rest;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     form.add(rest[i]);
-    if (place(pattern, group + 1, std::move(others), form)) return true;
+    if (place(pattern, group + 1, first, std::move(others), form)) return true;
     form.count = count;
   }
-  return g.optional && place(pattern, group + 1, std::move(rest), form);
+  return g.optional && place(pattern, group + 1, first, std::move(rest), form);
 }
 
-constexpr Word kFirst[] = {Word::w_lo,         Word::w_hi,    Word::w_wide, Word::w_l,     Word::w_r,
-                           Word::w_full,       Word::w_pack,  Word::w_to,   Word::w_proxy, Word::w_warp,
-                           Word::w_fractional, Word::w_range, Word::w_cvt};
+std::span<const Word> words_of(const Form& form) { return {form.words.data(), static_cast<std::size_t>(form.count)}; }
 
 // The manual gives an order of words, but assemblers accept any order (setp.ftz.gt.f32, atom.add.gpu.u32), as long as
-// types, cache priorities and layouts keep their order, and some words come first (.ws after .mma). Sorts the words
-// into the order of the pattern.
-bool arrange(const Entry& entry, std::span<const Word> words, Form& form) {
-  const bool compares = entry.instruction_class == InstructionClass::compare; // its .lo and .hi are comparisons
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (std::find(std::begin(kFirst), std::end(kFirst), words[i]) != std::end(kFirst) && !compares) return false;
-    if (words[i] == Word::w_ws && i != 1) return false;
-    if (words[i] == Word::w_cta && entry.family == Family::barrier) return false;
-    if ((words[i] == Word::w_inc || words[i] == Word::w_dec) && entry.family == Family::nothing) return false;
-  }
+// words of the same kind keep their order, and those of the opcode come first. Sorts the words into the order of the
+// pattern.
+bool arrange(const Entry& entry, std::span<const Word> words, std::size_t head, Form& form) {
   form = {};
-  return place(entry.pattern, 0, {words.begin(), words.end()}, form);
+  return place(entry.pattern, 0, static_cast<int>(head), {words.begin(), words.end()}, form) &&
+         words_of_opcode(entry.opcode, words_of(form)) == head;
 }
 
-// Words that assemblers accept after any opcode that has no use for them, and ignore.
-constexpr Word kIgnored[] = {Word::w_acc_f16,       Word::w_acc_f32,        Word::w_b8x16,
-                             Word::w_b6x16_p32,     Word::w_b4x16_p64,      Word::w_finite,
-                             Word::w_infinite,      Word::w_number,         Word::w_notanumber,
-                             Word::w_normal,        Word::w_subnormal,      Word::w_rank,
-                             Word::w_box_dim,       Word::w_global_dim,     Word::w_global_stride,
-                             Word::w_elemtype,      Word::w_element_stride, Word::w_interleave_layout,
-                             Word::w_fill_mode,     Word::w_swizzle_mode,   Word::w_swizzle_atomicity,
-                             Word::w_global_address};
-// Forms, by opcode and first word, after which they ignore .row and .col.
-constexpr std::pair<std::string_view, Word> kWithoutLayout[] = {
-    {"ldmatrix", Word::w_sync}, {"stmatrix", Word::w_sync}, {"movmatrix", Word::w_sync}, {"wgmma", Word::w_mma_async},
-    {"tcgen05", Word::w_ld},    {"tcgen05", Word::w_st},    {"tcgen05", Word::w_cp}};
+bool has(const Group& group, Word word) {
+  const auto end = group.options.begin() + group.count;
+  return std::find(group.options.begin(), end, word) != end;
+}
 
-// The forms of a word after the opcode have uses of their own: .acc::f16 of multimem.ld_reduce, but not of
-// multimem.red.
-bool is_without_use(Word word, std::span<const std::uint16_t> entries, Word first) {
-  if (is_layout(word)) {
-    const std::pair key(kTable[entries[0]].opcode, first);
-    return std::find(std::begin(kWithoutLayout), std::end(kWithoutLayout), key) != std::end(kWithoutLayout);
-  }
-  if (std::find(std::begin(kIgnored), std::end(kIgnored), word) == std::end(kIgnored)) return false;
-  const auto has = [](const Group& group, Word wanted) {
-    return std::find(group.options.begin(), group.options.begin() + group.count, wanted) !=
-           group.options.begin() + group.count;
-  };
-  return std::none_of(entries.begin(), entries.end(), [&](std::uint16_t index) {
-    const Pattern& pattern = kTable[index].pattern;
-    const auto groups = std::span(pattern.groups.data(), static_cast<std::size_t>(pattern.count));
-    return !groups.empty() && (has(groups[0], first) || has(groups[0], word)) &&
-           std::any_of(groups.begin(), groups.end(), [&](const Group& group) { return has(group, word); });
-  });
-}
-// Whether a word is a part of the opcode for assemblers, so that no other may stand before it: mul.lo, cp.async.bulk.
-bool is_of_opcode(Word word, bool first, std::string_view opcode) {
-  constexpr std::string_view kOpcodes[] = {
-      "cp",   "mbarrier", "multimem", "setmaxnreg", "tcgen05", "tensormap", "wgmma", "wmma", "clusterlaunchcontrol",
-      "suld", "sust",     "sured",    "suq",        "brx",     "pmevent"};
-  constexpr Word kOfBarriers[] = {Word::w_cta,    Word::w_cluster, Word::w_warp,
-                                  Word::w_arrive, Word::w_red,     Word::w_wait};
-  constexpr Word kOthers[] = {Word::w_async,    Word::w_bulk, Word::w_commit_group,
-                              Word::w_mbarrier, Word::w_ws,   Word::w_a,
-                              Word::w_b,        Word::w_c,    Word::w_d};
-  const auto in = [](const auto& list, const auto& one) {
-    return std::find(std::begin(list), std::end(list), one) != std::end(list);
-  };
-  return in(kFirst, word) || in(kOthers, word) || (first && in(kOpcodes, opcode)) ||
-         (opcode.starts_with("bar") && in(kOfBarriers, word));
-}
-// A form without the words that assemblers ignore, which are also the repetitions of .sync.
-Form without_ignored(const Form& form, std::span<const std::uint16_t> entries) {
-  Form kept;
-  bool synchronized = false, ignored = false;
-  for (const Word word : std::span(form.words.data(), static_cast<std::size_t>(form.count))) {
-    const Word first = kept.count == 0 ? word : kept.words[0];
-    if (is_without_use(word, entries, first) || (word == Word::w_sync && synchronized)) {
-      ignored = true;
-      continue;
-    }
-    if (ignored && is_of_opcode(word, kept.count == 0, kTable[entries[0]].opcode)) return form;
-    synchronized = synchronized || word == Word::w_sync;
-    kept.add(word);
-  }
-  return kept;
+// Whether a spelling of the entry begins with the first words and has the other one.
+bool reads(const Entry& entry, std::span<const Word> first, Word word) {
+  const auto groups = std::span(entry.pattern.groups.data(), static_cast<std::size_t>(entry.pattern.count));
+  if (groups.size() < first.size()) return false;
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (!has(groups[i], first[i])) return false;
+  return std::any_of(groups.begin(), groups.end(), [&](const Group& group) { return has(group, word); });
 }
 
 // The class of a load or store depends on its state space; for a copy, on the first of the two.
@@ -314,10 +267,11 @@ struct Search {
   int ptx;
   Target target;
   int operands;
-  const Entry* too_new = nullptr;      ///< fits, but the module's version or target does not allow it
-  Since needed{};                      ///< by `too_new`
-  std::optional<Spelling> other_count; ///< fits, but takes another number of operands
-  bool unsynchronized = false;         ///< fits, but lacks .sync
+  const Entry* too_new = nullptr;                ///< fits, but the module's version or target does not allow it
+  Since needed{};                                ///< by `too_new`
+  std::optional<Spelling> other_count;           ///< fits, but takes another number of operands
+  bool unsynchronized = false;                   ///< fits, but lacks .sync
+  std::optional<std::pair<Word, Word>> excluded; ///< fits, but these cannot be combined
 
   [[nodiscard]] bool counts(const Entry& e) const { return operands == kAnyCount || takes(e.operands, operands); }
   [[nodiscard]] bool allows(const Entry& e, Since need) const {
@@ -337,6 +291,10 @@ struct Search {
       if (counts(entry) || too_new == nullptr) too_new = &entry, needed = need;
       return std::nullopt;
     }
+    if (const auto two = conflict(entry.opcode, form)) {
+      excluded = two;
+      return std::nullopt;
+    }
     Spelling s{&entry, index, found.variant, form, {}, class_of(entry, form)};
     // Up to PTX 1.4 cvt to and from 64 bits did not flush (9.7.9.21).
     const bool wide = isa::bits(form.type(0)) == 64 || isa::bits(form.type(1)) == 64;
@@ -349,12 +307,15 @@ struct Search {
   }
 
   // In the order of the pattern, then in any other.
-  std::optional<Spelling> among(std::span<const std::uint16_t> entries, const Form& form) {
+  std::optional<Spelling> among(std::span<const std::uint16_t> entries, std::span<const Word> words) {
+    if (words.size() > kMaxWords) return std::nullopt;
+    Form form;
+    for (const Word word : words) form.add(word);
+    const std::size_t head = words_of_opcode(kTable[entries[0]].opcode, words);
     for (const bool any_order : {false, true})
       for (const std::uint16_t index : entries) {
         Form arranged = form;
-        if (any_order && !arrange(kTable[index], {form.words.data(), static_cast<std::size_t>(form.count)}, arranged))
-          continue;
+        if (any_order && !arrange(kTable[index], words, head, arranged)) continue;
         if (auto found = in(index, arranged)) return found;
       }
     return std::nullopt;
@@ -392,30 +353,34 @@ std::vector<std::string_view> opcodes() {
 
 namespace {
 
+constexpr std::size_t kMostWords = 64; // of a spelling, with those that are ignored
+
 Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int operands) {
   std::size_t dot = spelling.find('.');
   const std::string_view opcode = spelling.substr(0, dot);
   const std::span<const std::uint16_t> entries = entries_of(opcode);
   if (entries.empty())
     return failure(fmt::format("unknown instruction '{}'", spelling), did_you_mean(opcode, opcodes()));
-  Form form;
+  std::vector<Word> words;
   std::string_view unknown;
   while (dot != std::string_view::npos && unknown.empty()) {
     const std::size_t next = spelling.find('.', dot + 1);
     const std::string_view text = spelling.substr(dot + 1, next == std::string_view::npos ? next : next - dot - 1);
     const auto word = by_text().find(is_bank(text) && ptx <= kLastBanks ? "const" : text);
-    const bool fits = form.count < kMaxWords;
-    if (word == by_text().end() || (!fits && !is_without_use(word->second, entries, form.words[0])))
+    if (word == by_text().end() || words.size() == kMostWords)
       unknown = text;
-    else if (fits)
-      form.add(word->second);
+    else
+      words.push_back(word->second);
     dot = next;
   }
-  const std::span<const Word> words(form.words.data(), form.count);
-  Search search{ptx, target, operands, nullptr, {}, {}, false};
+  Search search{ptx, target, operands, nullptr, {}, {}, false, {}};
   if (unknown.empty()) {
-    if (auto found = search.among(entries, form)) return *std::move(found);
-    if (const Form kept = without_ignored(form, entries); kept.count != form.count)
+    if (auto found = search.among(entries, words)) return *std::move(found);
+    const auto first = std::span<const Word>(words).first(words_of_opcode(opcode, words));
+    const auto kept = without_ignored(opcode, words, [&](Word word) {
+      return std::any_of(entries.begin(), entries.end(), [&](auto index) { return reads(kTable[index], first, word); });
+    });
+    if (kept.size() != words.size())
       if (auto found = search.among(entries, kept)) return *std::move(found);
   }
   // Such instructions apply to the lanes that run together; with independent threads, this set is undefined.
@@ -424,6 +389,9 @@ Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int o
         fmt::format("'{}' without '.sync' is not supported for .target sm_70 and higher from PTX ISA .version 6.4 on",
                     spelling),
         fmt::format("use '{}.sync', which names the participating lanes", opcode));
+  if (search.excluded)
+    return failure(fmt::format("'.{}' and '.{}' cannot be combined in '{}'", text_of(search.excluded->first),
+                               text_of(search.excluded->second), spelling));
   if (search.too_new != nullptr && (search.counts(*search.too_new) || !search.other_count))
     return search.refusal(spelling);
   if (search.other_count) return *search.other_count;

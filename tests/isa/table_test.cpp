@@ -196,9 +196,69 @@ TEST(Table, WordsWithoutUseAreIgnored) {
         "multimem.ld_reduce.global.add.u32.acc::f16", "tensormap.replace.tile.rank.box_dim.global.b1024.b32",
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.trans", "add.s32.sync", "add.s32.row", "mul.number.lo.s32",
         "cp.rank.async.cg.shared.global", "tcgen05.rank.mma.cta_group::1.kind::f16", "bar.cta.number.arrive",
-        "add.box_dim.box_dim"})
+        "add.box_dim.box_dim", "add.s32.box_dim.rank", "add.s32.finite.normal", "add.s32.b8x16.b8x16.b8x16"})
     EXPECT_FALSE(lookup(spelling, 90, 90).has_value()) << spelling;
   EXPECT_EQ(lookup("add.s32.box_dim", 90, 90)->form.count, 1);
+}
+
+// To ptxas 13, mul.lo is another opcode than mul: nothing may stand before such words.
+TEST(Table, WordsOfTheOpcodeStandFirst) {
+  for (const char* const spelling :
+       {"mul.number.lo.s32", "wmma.sync.load.a.aligned.row.m16n16k16.f16",
+        "wgmma.sync.mma_async.aligned.m64n8k16.f32.f16.f16", "cp.async.number.bulk.commit_group",
+        "bar.number.red.popc.u32", "tex.2d.base.v4.f32.f32", "mbarrier.shared::cta.init.b64", "cvta.global.to.u64"})
+    EXPECT_FALSE(lookup(spelling, 90, 90).has_value()) << spelling;
+  for (const char* const spelling :
+       {"mul.lo.number.s32", "wgmma.mma_async.aligned.sync.m64n8k16.f32.f16.f16", "cp.async.bulk.commit_group.number",
+        "mbarrier.init.b64.shared::cta", "mov.number.b32"})
+    EXPECT_TRUE(lookup(spelling, 90, {90, 'a'}).has_value()) << spelling;
+}
+
+TEST(Table, SomeWordsMayBeRepeated) {
+  for (const char* const spelling : {"add.sat.s32.sat", "cvt.rn.relu.f16.f32.relu", "ex2.approx.ftz.approx.f32",
+                                     "min.NaN.NaN.f32", "add.cc.cc.u32", "bra.uni.uni"})
+    EXPECT_TRUE(lookup(spelling, 90, 90).has_value()) << spelling;
+  for (const char* const spelling : {"add.ftz.ftz.f32", "bar.sync.aligned.aligned", "setp.lt.lt.s32"})
+    EXPECT_FALSE(lookup(spelling, 90, 90).has_value()) << spelling;
+}
+
+// ptxas 13 keeps types in two lists; where one does not matter to an opcode, it ignores what is in it.
+TEST(Table, TypesThatStandForNoneAreIgnored) {
+  for (const char* const spelling :
+       {"bar.sync.b2", "mov.b2.b32", "dp4a.u32.b2.u32", "add.pred.s32.pred", "cvt.pred.u32.u16",
+        "cvt.pack.sat.u8.s32.b32.pred", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.b1.tf32",
+        "movmatrix.bf16.sync.aligned.m8n8.trans.b16"})
+    EXPECT_TRUE(lookup(spelling, 90, 90).has_value()) << spelling;
+  for (const char* const spelling :
+       {"add.s32.b2", "mov.b32.pred", "mma.sync.aligned.m16n8k16.row.col.b1.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32.bf16", "ldmatrix.sync.aligned.m8n8.x4.shared.b16.bf16"})
+    EXPECT_FALSE(lookup(spelling, 90, 90).has_value()) << spelling;
+}
+
+// Of two state spaces, operations or formats, the first is the first.
+TEST(Table, WordsOfTheSameKindKeepTheirOrder) {
+  for (const char* const spelling :
+       {"cp.async.ca.global.shared", "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.popc.xor",
+        "mma.sync.b1.aligned.m8n8k128.row.col.s32.b1.s32.xor.popc"})
+    EXPECT_FALSE(lookup(spelling, 90, 90).has_value()) << spelling;
+  EXPECT_TRUE(lookup("cp.async.shared.global.ca", 90, 90).has_value());
+}
+
+// As ptxas 13 has it.
+TEST(Table, WordsOfMemoryInstructionsThatExcludeEachOther) {
+  for (const char* const spelling :
+       {"ld.volatile.global.ca.b32", "ld.global.cg.L1::evict_first.b32", "ld.shared.L1::no_allocate.b32",
+        "ld.const.L2::64B.b32", "ld.volatile.local.b32", "st.release.gpu.global.wt.b32", "st.shared.L2::cache_hint.b32",
+        "st.global.L2::128B.b32", "ld.mmio.relaxed.sys.global.v2.b32", "atom.global.cas.L2::cache_hint.b32",
+        "red.shared.add.L2::cache_hint.u32"})
+    EXPECT_FALSE(lookup(spelling, 90, 90).has_value()) << spelling;
+  for (const char* const spelling :
+       {"ld.shared.cg.b32", "ld.L2::64B.b32", "ld.relaxed.gpu.L1::evict_first.b32", "ld.volatile.L2::64B.b32",
+        "st.global.wt.L2::cache_hint.b32", "atom.global.add.L2::cache_hint.u32"})
+    EXPECT_TRUE(lookup(spelling, 90, 90).has_value()) << spelling;
+  const auto refused = lookup("ld.volatile.global.ca.b32", 90, 90);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(render(refused.error(), "").find("cannot be combined"), std::string::npos);
 }
 
 TEST(Table, WordsInAnyOrder) {
