@@ -158,6 +158,7 @@ void first_runs() {
   for (const std::size_t kilobytes : {1, 2, 5, 10, 20}) {
     constexpr int kTexts = 40;
     std::vector<std::string> texts;
+    texts.reserve(kTexts);
     for (int i = 0; i < kTexts; ++i) texts.push_back(small_kernel(number++, kilobytes * 1024));
     double fresh = 0, again = 0;
     for (const std::string& text : texts) fresh += seconds_of([&] { run(text); });

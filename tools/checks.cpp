@@ -69,7 +69,7 @@ std::string version_number(const std::string& text) {
   for (std::size_t at = 0; (at = text.find_first_of(kDigits, end)) != std::string::npos;) {
     end = std::min(text.find_first_not_of("0123456789.", at), text.size());
     const std::size_t length = text.find_last_of(kDigits, end - 1) + 1 - at;
-    if (const std::string number = text.substr(at, length); number.find('.') != std::string::npos) return number;
+    if (std::string number = text.substr(at, length); number.find('.') != std::string::npos) return number;
   }
   return first_line(text);
 }

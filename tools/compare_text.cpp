@@ -237,6 +237,7 @@ std::vector<SameTexts> different_texts(std::span<const LaunchComparison> compari
 std::size_t drop_small_ones(std::vector<SameTexts>& list, std::size_t most) {
   if (list.size() <= most) return 0;
   std::vector<double> sizes;
+  sizes.reserve(list.size());
   for (const SameTexts& same : list) sizes.push_back(same.change);
   std::nth_element(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(most - 1), sizes.end(), std::greater<>());
   const double least = sizes[most - 1];

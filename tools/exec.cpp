@@ -251,7 +251,7 @@ void put_libraries_first(const fs::path& folder) {
 /// Finds a program as the shell does. UsageError: there is no such file, or it is not executable.
 fs::path find_program(const std::string& name) {
   const bool has_folder = name.find('/') != name.npos;
-  const fs::path found = has_folder ? fs::path(name) : find_executable(name, path_folders()).value_or("");
+  fs::path found = has_folder ? fs::path(name) : find_executable(name, path_folders()).value_or("");
   if (found.empty() || !fs::exists(found))
     throw UsageError{fmt::format("no such program: '{}'", name),
                      !has_folder && fs::exists(name) ? fmt::format("did you mean './{}'?", name) : ""};

@@ -345,7 +345,7 @@ private:
   void map(const std::string& name, const toml::table& table) {
     known(table, {tensor_map_keys().begin(), tensor_map_keys().end()});
     plan_.tensor_maps.push_back(
-        read_tensor_map(table, name, [this](const auto& source, std::string why) { error(source, std::move(why)); }));
+        read_tensor_map(table, name, [this](const auto& source, const std::string& why) { error(source, why); }));
     plan_.tensor_maps.back().origin = origin_of(table.source());
   }
 

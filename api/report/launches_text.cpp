@@ -39,7 +39,7 @@ std::string numbers_of(const IdenticalLaunches& launches) {
 std::string short_finding(const analyzers::Finding* finding, std::size_t columns) {
   if (finding == nullptr || saves_little(*finding)) return {};
   const std::string speedup = finding->speedup ? fmt::format(" ({:.2f} x)", *finding->speedup) : "";
-  const std::string text = cut(finding->rule, columns - std::min(columns, speedup.size())) + speedup;
+  std::string text = cut(finding->rule, columns - std::min(columns, speedup.size())) + speedup;
   if (finding->source_line == 0) return text;
   const std::string place = fmt::format(", {}:{}", base_name(finding->source_file), finding->source_line);
   constexpr std::size_t kLeastPlace = 8;

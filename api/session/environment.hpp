@@ -11,7 +11,7 @@
 
 namespace warplens::api::environment {
 
-#define OF_EXEC(constant, name, meaning) constexpr const char* constant = name;
+#define OF_EXEC(constant, name, meaning) constexpr const char* constant = (name);
 #define OF_USER OF_EXEC
 #include "api/session/environment.def"
 

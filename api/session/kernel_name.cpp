@@ -94,7 +94,7 @@ Expected<NamePattern> NamePattern::create(const std::string& expression) {
   if (has_long_number(expression)) return failure("a repetition has more than 9 digits");
   try {
     NamePattern pattern;
-    pattern.expression_ = std::make_shared<const Expression>(std::regex(expression, kSyntax));
+    pattern.expression_ = std::make_shared<const Expression>(Expression{std::regex(expression, kSyntax)});
     return pattern;
   } catch (const std::regex_error& e) {
     return failure(fmt::format("'{}' is not a regular expression: {}", expression, e.what()));

@@ -157,7 +157,7 @@ Expected<ReportFile> report_of_table(std::string_view text, std::string_view nam
     launch.bound = std::move(row.bound);
     launch.milliseconds = row.number("milliseconds");
     launch.metrics = std::move(row.metrics);
-    launch.statistics = std::move(row.statistics);
+    launch.statistics = row.statistics;
   }
   if (file.launches.empty()) return failure(fmt::format("no run in '{}' has a result", name));
   return file;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <unordered_map>
 
 namespace warplens::api {
@@ -29,7 +28,8 @@ LineMatches common_sequence(ReportedLines before, ReportedLines after) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     const auto found = places.find(before[i].opcodes);
     if (found == places.end()) continue;
-    for (const std::size_t place : found->second | std::views::reverse) {
+    for (auto last = found->second.rbegin(); last != found->second.rend(); ++last) {
+      const std::size_t place = *last;
       const auto at = std::lower_bound(ends.begin(), ends.end(), place,
                                        [&](std::size_t link, std::size_t other) { return links[link].other < other; });
       const std::size_t previous = at == ends.begin() ? kNoLink : *std::prev(at);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every command of Warplens that a page shows in a code block succeeds.
 //
-// The commands of a page run in order, in a folder of their own that contains what the pages assume: samples/ and
-// build/bin/warplens, as in the source tree, and what the script tests/docs/prepare/PAGE.sh makes, such as the user's
-// kernel.ptx. A command that is meant to fail says so: "# exit status 1". One that takes longer than kSeconds is
-// stopped, and passes: its options and files have been read by then. With WARPLENS_WHOLE_COMMANDS in the environment,
-// as in ./dev check docs, all commands run to their end.
+// The commands of a page run in order, in a folder of their own that contains what the pages assume: samples/,
+// build/bin/warplens and the programs of the tests, as in the source tree, and what the script
+// tests/docs/prepare/PAGE.sh makes, such as the user's kernel.ptx. A command that is meant to fail says so: "# exit
+// status 1". One that takes longer than kSeconds is stopped, and passes: its options and files have been read by then.
+// With WARPLENS_WHOLE_COMMANDS in the environment, as in ./dev check docs, all commands run to their end.
 #include "tests/tools/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -72,9 +72,11 @@ public:
   Place() {
     fs::create_directory_symlink(kRoot / "samples", folder_.path() / "samples");
     fs::create_directories(folder_.path() / "tests");
-    fs::create_directory_symlink(kRoot / "tests/data", folder_.path() / "tests/data");
+    for (const char* folder : {"tests/data", "tests/programs"})
+      fs::create_directory_symlink(kRoot / folder, folder_.path() / folder);
     fs::create_directories(folder_.path() / "build/bin");
     fs::create_symlink(WARPLENS_PROGRAM, folder_.path() / "build/bin/warplens");
+    fs::create_directory_symlink(WARPLENS_TEST_PROGRAMS, folder_.path() / "build/tests");
   }
   /// The exit status; the output is in `output`.
   int run(const std::string& command, bool to_the_end, std::string& output) const {

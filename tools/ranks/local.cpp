@@ -22,6 +22,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace warplens::tools {
 

@@ -256,15 +256,29 @@ inline void addresses_of(const Op* op, Warp* warp, std::uint64_t* lanes) {
   return true;
 }
 
+// What address_in() returns.
+inline std::uint64_t lane_address(const Op* op, Warp* warp, int lane) {
+  const auto offset = static_cast<std::uint64_t>(op->imm);
+  if (op->site->address32) return static_cast<std::uint32_t>(offset + row<std::uint32_t>(warp, op->src[0])[lane]);
+  return offset + row<std::uint64_t>(warp, op->src[0])[lane];
+}
+
+// What reach() finds, without its calls where the bytes are in a region that is known without a search.
+inline bool reach_known(const Op* op, Warp* warp, int lane, std::uint64_t address, std::uint64_t bytes,
+                        unsigned alignment, Reached& reached) {
+  const Place place = place_of(warp, *op->site, address);
+  const std::uint64_t offset = address - place.window, end = address + bytes;
+  if (address < place.begin || address >= end || end > place.end || offset % alignment != 0)
+    return reach(op, warp, lane, address, bytes, alignment, reached);
+  const std::uint64_t host = place.host(address) + static_cast<unsigned>(lane) * place.stride;
+  reached = {reinterpret_cast<std::byte*>(host), place.space, offset};
+  return true;
+}
+
 // Host address of the bytes of the only acting lane; nullptr if resolve() is needed.
 inline std::byte* reach_only(const Op* op, Warp* warp, Mask mask, int lane) {
   const MemorySite& site = *op->site;
-  auto address = static_cast<std::uint64_t>(op->imm);
-  if (site.address32)
-    address = static_cast<std::uint32_t>(address + row<std::uint32_t>(warp, op->src[0])[lane]);
-  else
-    address += row<std::uint64_t>(warp, op->src[0])[lane];
-  const std::uint64_t end = address + site.lane_bytes;
+  const std::uint64_t address = lane_address(op, warp, lane), end = address + site.lane_bytes;
   const Place place = place_of(warp, site, address);
   if ((address & (site.lane_bytes - 1u)) != 0 || !holds(place, warp, site, address, end)) return nullptr;
   constexpr std::int64_t kNoStride[2]{};

@@ -14,6 +14,8 @@ namespace warplens::exec {
 
 namespace {
 
+using WARPLENS_LEVEL::lane_address, WARPLENS_LEVEL::reach_known;
+
 constexpr unsigned kPiece = 16; // bytes: the unit of bulk copies
 constexpr std::uint64_t kMostOfBulkStore = std::uint64_t{1} << 24;
 
@@ -100,10 +102,11 @@ public:
     if (size_ % kPiece != 0)
       return stop_copy(source_, warp_, lane_, fmt::format("its size is {}: expected a multiple of 16", size_));
     Reached from, to;
-    if (!reach(source_, warp_, lane_, address_in(source_, warp_, lane_), size_, kPiece, from)) return false;
-    if (from.bytes != nullptr) observe_run(source_, warp_, from, size_);
+    if (!reach_known(source_, warp_, lane_, lane_address(source_, warp_, lane_), size_, kPiece, from)) return false;
+    if (from.bytes != nullptr && warp_->worker->watch) observe_run(source_, warp_, from, size_);
     const bool multicast = (options_ & kMulticast) != 0;
-    if (!reach(destination_, warp_, lane_, address_in(destination_, warp_, lane_), size_, kPiece, to)) return false;
+    if (!reach_known(destination_, warp_, lane_, lane_address(destination_, warp_, lane_), size_, kPiece, to))
+      return false;
     if (to.bytes == nullptr && size_ != 0) return true; // dropped: there is no block that waits for it
     if (warp_->worker->shard && from.bytes != nullptr && size_ != 0) count(from, to);
     if (!multicast) return copy(from, to) && complete(to.bytes);
@@ -149,7 +152,7 @@ private:
 
   bool copy(const Reached& from, const Reached& to) {
     if (from.bytes == nullptr) return true; // dropped
-    observe_run(destination_, warp_, to, size_);
+    if (warp_->worker->watch) observe_run(destination_, warp_, to, size_);
     if ((options_ & kBulkReduces) != 0)
       reduce(from, to);
     else if ((options_ & kMasked) != 0)

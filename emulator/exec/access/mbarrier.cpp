@@ -68,6 +68,8 @@ Mbarrier::Fault Mbarrier::add_pending() {
 
 namespace {
 
+using WARPLENS_LEVEL::lane_address, WARPLENS_LEVEL::reach_known, WARPLENS_LEVEL::reach_only;
+
 constexpr const char* kNoObject = "there is no initialised mbarrier at this address";
 constexpr const char* kNotShared = "it must be in shared memory";
 
@@ -83,23 +85,31 @@ template <class Act> Mbarrier::Fault change(std::byte* place, Act act) {
   return fault;
 }
 
+bool stop_at(const Op* op, Warp* warp, int lane, Mbarrier::Fault fault) {
+  Trap trap = trap_at(warp, Trap::Kind::invalid_mbarrier, op->instruction, lane);
+  trap.detail = fault;
+  if (fault == kNoObject) trap.finding = ToolFinding::Kind::mbarrier_not_initialised;
+  stop_with(warp, std::move(trap));
+  return false;
+}
+
 // Calls `act` with each lane and the place of its object, in lane order; `act` returns a Fault.
-// Returns false if the kernel stops.
+// Returns false if the kernel stops. Mostly one thread of a block acts.
 template <class Act> bool each_object(const Op* op, Warp* warp, Mask mask, Act act) {
-  HostAccess host;
-  if (!op->site->resolve(op, warp, mask, host)) return false;
-  for (const int lane : EachLane(mask)) {
-    std::byte* const place = host.at(lane);
-    if (place == warp->worker->nowhere) continue;
+  const auto on_object = [&](int lane, std::byte* place) {
+    if (place == warp->worker->nowhere) return true;
     Mbarrier::Fault fault = kNotShared;
     if (op->site->space == isa::Space::shared || warp->cta->cluster->owner(place) != nullptr) fault = act(lane, place);
-    if (fault == nullptr) continue;
-    Trap trap = trap_at(warp, Trap::Kind::invalid_mbarrier, op->instruction, lane);
-    trap.detail = fault;
-    if (fault == kNoObject) trap.finding = ToolFinding::Kind::mbarrier_not_initialised;
-    stop_with(warp, std::move(trap));
-    return false;
+    return fault == nullptr || stop_at(op, warp, lane, fault);
+  };
+  if (few(mask)) {
+    const int lane = __builtin_ctz(mask);
+    if (std::byte* const place = reach_only(op, warp, mask, lane)) return on_object(lane, place);
   }
+  HostAccess host;
+  if (!op->site->resolve(op, warp, mask, host)) return false;
+  for (const int lane : EachLane(mask))
+    if (!on_object(lane, host.at(lane))) return false;
   return true;
 }
 
@@ -281,7 +291,7 @@ const Op* mbarrier_pending(const Op* op, Warp* warp) {
 bool complete_bytes(const Op* op, Warp* warp, int lane, const Cta* cta, bool multicast, std::uint32_t bytes) {
   constexpr unsigned kSize = sizeof(std::uint64_t);
   Reached at;
-  if (!reach(op, warp, lane, address_in(op, warp, lane), kSize, kSize, at)) return false;
+  if (!reach_known(op, warp, lane, lane_address(op, warp, lane), kSize, kSize, at)) return false;
   if (at.bytes == nullptr) return true;
   const Cta* const owner = warp->cta->cluster->owner(at.bytes);
   Mbarrier::Fault fault = nullptr;

@@ -23,10 +23,11 @@ namespace {
 using Action = TensorSite::Action;
 using Operation = TensorSite::Operation;
 using Element = TensorMap::Type;
+using WARPLENS_LEVEL::lane_address, WARPLENS_LEVEL::reach_known;
 
 constexpr std::int64_t kUnit = 16;
 constexpr int kAtomOfHalves = 2; ///< the halves of units change places: TensorMap::atom
-constexpr unsigned kSharedAlignment = 128;
+constexpr unsigned kMapAlignment = 64, kSharedAlignment = 128;
 constexpr std::size_t kMostRow = std::size_t{256} * 32; ///< bytes of a row: of an interleave of 32 bytes
 
 isa::Spelling reduction(Operation operation, Element type) {
@@ -89,11 +90,8 @@ public:
   bool run() {
     if (!read_map() || !is_legal()) return false;
     if (site_.action == Action::prefetch) return true;
-    const std::uint64_t address = address_in(op_ + 2, warp_, lane_);
     Reached to;
-    if (!reach(op_ + 2, warp_, lane_, address, static_cast<std::uint64_t>(box().rows * box().pitch), kSharedAlignment,
-               to))
-      return false;
+    if (!reach_op(op_ + 2, static_cast<std::uint64_t>(box().rows * box().pitch), kSharedAlignment, to)) return false;
     if (to.bytes == nullptr) return true; // dropped
     const Cta* const owner = warp_->cta->cluster->owner(to.bytes);
     if (owner == nullptr) return stop(Trap::Kind::invalid_copy, "its place must be in shared memory");
@@ -113,12 +111,14 @@ private:
     stop_with(op_, warp_, kind, Mask{1} << lane_, std::move(why));
     return false;
   }
+  bool reach_op(const Op* op, std::uint64_t bytes, unsigned alignment, Reached& at) {
+    return reach_known(op, warp_, lane_, lane_address(op, warp_, lane_), bytes, alignment, at);
+  }
   bool illegal(std::string why) { return stop(Trap::Kind::invalid_tensor_copy, std::move(why)); }
 
   bool read_map() {
-    constexpr unsigned kAlignment = 64;
     Reached at;
-    if (!reach(op_, warp_, lane_, address_in(op_, warp_, lane_), TensorMap::kBytes, kAlignment, at)) return false;
+    if (!reach_op(op_, TensorMap::kBytes, kMapAlignment, at)) return false;
     TensorMap::Words words{};
     if (at.bytes != nullptr) std::memcpy(words.data(), at.bytes, sizeof words);
     decoded_ = &warp_->worker->maps.find(words);
@@ -262,7 +262,7 @@ private:
   bool copy(const Cta& cta, const Reached& to) {
     shared_ = cta.shared;
     in_shared_ = to.bytes - cta.shared;
-    observe_run(op_ + 2, warp_, to, static_cast<std::uint64_t>(box().rows * box().pitch));
+    if (warp_->worker->watch) observe_run(op_ + 2, warp_, to, static_cast<std::uint64_t>(box().rows * box().pitch));
     find_extent();
     return map().pixels ? copy_pixels() : site_.four_rows ? copy_four_rows() : copy_box();
   }
@@ -489,9 +489,8 @@ bool is_same_copy(const Op* op, Warp* warp, int lane, int other) {
   const auto same = [&](std::uint32_t of) {
     return row<std::uint32_t>(warp, of)[lane] == row<std::uint32_t>(warp, of)[other];
   };
-  const std::size_t coordinates = site.four_rows ? site.coordinate.size() : site.dimensions;
-  if (!std::all_of(site.coordinate.begin(), site.coordinate.begin() + static_cast<std::ptrdiff_t>(coordinates), same))
-    return false;
+  const auto* const first = site.coordinate.data();
+  if (!std::all_of(first, first + (site.four_rows ? site.coordinate.size() : site.dimensions), same)) return false;
   for (const Op* const part : {op, op + 2})
     if (address_in(part, warp, lane) != address_in(part, warp, other)) return false;
   return true;

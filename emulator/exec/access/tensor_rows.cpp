@@ -3,7 +3,9 @@
 // same bits.
 #include "emulator/exec/access/tensor_rows.hpp"
 
+#include <array>
 #include <cstring>
+#include <utility>
 
 namespace warplens::exec {
 
@@ -15,9 +17,19 @@ template <bool loads> void move(std::byte* shared, std::byte* memory, std::size_
   loads ? std::memcpy(shared, memory, bytes) : std::memcpy(memory, shared, bytes);
 }
 
+// A row of so many units, whose places in shared memory differ in `bits`. All units are read before one is written:
+// after a write, processors delay reads whose addresses have the same lower 12 bits, and rows often lie like that.
+template <bool loads, std::size_t... i>
+void move_row(std::byte* shared, std::byte* memory, std::int64_t bits, std::index_sequence<i...>) {
+  using Unit = std::array<std::uint64_t, kMoved / sizeof(std::uint64_t)>;
+  const auto place = [=](std::size_t unit) { return shared + (static_cast<std::int64_t>(unit) * kMoved ^ bits); };
+  Unit units[sizeof...(i)];
+  (std::memcpy(&units[i], loads ? memory + i * kMoved : place(i), kMoved), ...);
+  (std::memcpy(loads ? place(i) : memory + i * kMoved, &units[i], kMoved), ...);
+}
+
 // `units`: of a row; 0: not a constant.
 template <bool loads, int units> void move_units(const TensorRows& rows, const TensorMap& map) {
-  const std::int64_t bytes = units == 0 ? rows.bytes : units * kMoved;
   std::byte* memory = rows.memory;
   std::int64_t at = rows.at;
   // Copies, so that the compiler knows that no store changes them.
@@ -27,7 +39,10 @@ template <bool loads, int units> void move_units(const TensorRows& rows, const T
   for (std::int64_t n = rows.count; n != 0; --n, memory += stride, at += pitch) {
     const std::int64_t bits = at / TensorMap::kRow * moved & mask;
     std::byte* const row = shared + at;
-    for (std::int64_t i = 0; i < bytes; i += kMoved) move<loads>(row + (i ^ bits), memory + i, kMoved);
+    if constexpr (units == 0)
+      for (std::int64_t i = 0; i < rows.bytes; i += kMoved) move<loads>(row + (i ^ bits), memory + i, kMoved);
+    else
+      move_row<loads>(row, memory, bits, std::make_index_sequence<units>{});
   }
 }
 

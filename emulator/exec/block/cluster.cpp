@@ -31,12 +31,6 @@ bool Cluster::has_exited(std::uint64_t place) const {
   return ctas.size() > 1 && number != 0 && number <= ctas.size() && ctas[number - 1]->exited;
 }
 
-Cta* Cluster::owner(const std::byte* p) const {
-  for (Cta* const cta : ctas)
-    if (p >= cta->shared && p < cta->shared + cta->shared_bytes) return cta;
-  return nullptr;
-}
-
 void Cluster::release_if_complete() {
   // Within a phase, warps that have arrived or exited remain so.
   for (; missing_ < arrivals_.size(); ++missing_) {

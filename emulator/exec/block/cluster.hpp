@@ -26,7 +26,11 @@ struct Cluster {
   /// Whether a place is in the memory of another CTA that has exited.
   [[nodiscard]] bool has_exited(std::uint64_t place) const;
   /// The CTA whose shared memory contains a host address, or nullptr.
-  [[nodiscard]] Cta* owner(const std::byte* p) const;
+  [[nodiscard]] Cta* owner(const std::byte* p) const {
+    for (Cta* const cta : ctas)
+      if (p >= cta->shared && p < cta->shared + cta->shared_bytes) return cta;
+    return nullptr;
+  }
 
   /// barrier.cluster: lanes of a warp that have arrived in this phase, or in a complete phase without waiting for it.
   struct Arrivals {

@@ -97,6 +97,7 @@ std::vector<TensorWork> work_of_product(const WarpStep& step, int lane) {
   if (!read_issue(step.op, const_cast<Warp*>(step.warp), lane, t)) return {};
   const TensorProductSite& site = *step.op->product;
   std::vector<TensorWork> list;
+  list.reserve(static_cast<std::size_t>(t.count));
   for (int i = 0; i < t.count; ++i) list.push_back({t.blocks[i], matrices_of(site, t), rectangles_of(site, t, i)});
   return list;
 }

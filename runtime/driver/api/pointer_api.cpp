@@ -3,6 +3,7 @@
 #include "runtime/driver/api/default_stream.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 using namespace warplens::runtime;
@@ -13,6 +14,7 @@ namespace {
 bool is_host(Kind kind) { return kind == Kind::host || kind == Kind::registered; }
 
 template <class Value> void put(void* data, Value value) { std::memcpy(data, &value, sizeof(Value)); }
+template <class Named> void put(void* data, Named* handle) { put(data, reinterpret_cast<std::uintptr_t>(handle)); }
 
 /// False: the memory has no such attribute. `found` is empty for memory that is unknown to CUDA: most of its attributes
 /// are zeros.

@@ -38,8 +38,11 @@ struct Size {
 /// The driver's function; ends the program if there is none.
 inline void* find(const char* name) {
   static void* const library = dlopen("libcuda.so.1", RTLD_NOW);
-  void* const function = library == nullptr ? nullptr : dlsym(library, name);
-  if (function != nullptr) return function;
+  if (library == nullptr) {
+    std::fprintf(stderr, "%s\nwithout NVIDIA's driver, use: warplens exec -- PROGRAM FILE.ptx\n", dlerror());
+    std::exit(1);
+  }
+  if (void* const function = dlsym(library, name)) return function;
   std::fprintf(stderr, "no %s in libcuda.so.1\n", name);
   std::exit(1);
 }
@@ -90,11 +93,16 @@ inline TensorMap tiled(const Tensor& tensor, const std::vector<std::uint32_t>& b
 /// The first device, its primary context, and a module in it.
 class Gpu {
 public:
-  explicit Gpu(const std::string& file) {
+  /// `file`: of PTX, the first argument of a program; null if it has none.
+  explicit Gpu(const char* file) {
+    if (file == nullptr) {
+      std::fprintf(stderr, "its argument must be the PTX file of its kernel\n");
+      std::exit(2);
+    }
     std::ifstream stream(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     if (text.empty()) {
-      std::fprintf(stderr, "cannot read %s\n", file.c_str());
+      std::fprintf(stderr, "cannot read %s\n", file);
       std::exit(1);
     }
     make_context();

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -32,6 +33,11 @@ std::map<std::string, std::string> outputs() {
   return lines;
 }
 
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 class HopperProgram : public testing::TestWithParam<const char*> {
 protected:
   static std::string run(const std::string& ptx, const std::string& settings = {}) {
@@ -46,6 +52,18 @@ protected:
 TEST_P(HopperProgram, AsOnHardware) { EXPECT_EQ(run(ptx()), expected()); }
 
 TEST_P(HopperProgram, WaitsForAllThatIsAsynchronous) { EXPECT_EQ(run(ptx(), "WARPLENS_STRICT_ASYNC=1"), expected()); }
+
+TEST_P(HopperProgram, SaysWhatItNeeds) {
+  EXPECT_EQ(run(""), "its argument must be the PTX file of its kernel\n");
+  EXPECT_EQ(run("none.ptx"), "cannot read none.ptx\n");
+}
+
+TEST_P(HopperProgram, IsOnThePage) {
+  const std::string page = text_of(WARPLENS_SOURCE_DIR "/docs/hopper.md"), name = GetParam();
+  EXPECT_NE(page.find("\n" + expected()), std::string::npos);
+  EXPECT_NE(page.find("exec -- build/tests/hopper_" + name + " tests/programs/hopper/" + name + ".ptx\n"),
+            std::string::npos);
+}
 
 // On a GPU, the numbers would be wrong. The emulator's are right, because its products are complete at once.
 TEST_P(HopperProgram, IsFoundWithoutItsWaits) {
