@@ -181,7 +181,6 @@ constexpr Slot kSlots[] = {
      "fill_mode global_address",
      1, ""},
     {"row col", 2, "ldmatrix stmatrix movmatrix wgmma.mma_async tcgen05.ld tcgen05.st tcgen05.cp"},
-    {"any all", 1, "bar"},
     {"uni", kAny, "tex tex.base tex.grad tex.level tld4"},
     // Types that stand for none in the signatures of an opcode.
     {"pred", kAny,
