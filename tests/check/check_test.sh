@@ -73,10 +73,8 @@ tool clang-tidy 14.0.6 0
 tool python3 3.11 0
 compiler 12
 expect 0 '^  tidy +passed' tidy emulator/isa rules
-sort "$work/python3.called" | grep -x '.*\.cpp' | uniq | sed -n 1,3p | diff - <(
-  echo emulator/isa/matrix_work.cpp
-  echo emulator/isa/special_registers.cpp
-  echo rules/banks.cpp
+sort "$work/python3.called" | grep -x '.*\.cpp' | uniq | diff - <(
+  find emulator/isa rules -name '*.cpp' ! -path emulator/isa/table.cpp | sort
 ) || fail "clang-tidy reads other files"
 [[ $(head -n 2 "$work/cmake.called" | tail -n 1) == developer ]] || fail "warnings are no errors with g++ 12"
 rm "$work/cmake.called"
