@@ -11,7 +11,8 @@
 
 namespace warplens::api::environment {
 
-#define OF_EXEC(constant, name, meaning) constexpr const char* constant = (name);
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
+#define OF_EXEC(constant, name, meaning) constexpr const char* constant = name;
 #define OF_USER OF_EXEC
 #include "api/session/environment.def"
 
