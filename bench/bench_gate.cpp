@@ -36,14 +36,16 @@ struct Bound {
   std::exit(2);
 }
 
-double watched(api::LaunchRequest request) {
-  request.options.analyze = true;
-  return seconds_of(request);
+double watched(const api::LaunchRequest& request) {
+  api::LaunchRequest analyzed = request;
+  analyzed.options.analyze = true;
+  return seconds_of(analyzed);
 }
 
-double by_all(api::LaunchRequest request) {
-  request.options.analyzers = {"all"};
-  return watched(std::move(request));
+double by_all(const api::LaunchRequest& request) {
+  api::LaunchRequest analyzed = request;
+  analyzed.options.analyzers = {"all"};
+  return watched(analyzed);
 }
 
 double traced(const api::LaunchRequest& request) {
@@ -66,20 +68,20 @@ double arithmetic(const api::LaunchRequest&) {
   return seconds_of(launch.request());
 }
 
-using Seconds = double (*)(api::LaunchRequest);
+using Seconds = double (*)(const api::LaunchRequest&);
 
 struct Ratio {
   const char* name;
   Seconds numerator, denominator;
 };
 
-constexpr auto kUnwatched = [](api::LaunchRequest request) { return seconds_of(request); };
+constexpr auto kUnwatched = [](const api::LaunchRequest& request) { return seconds_of(request); };
 constexpr Ratio kRatios[] = {
-    {"unwatched/arithmetic", kUnwatched, [](api::LaunchRequest request) { return arithmetic(request); }},
+    {"unwatched/arithmetic", kUnwatched, [](const api::LaunchRequest& request) { return arithmetic(request); }},
     {"watched/unwatched", watched, kUnwatched},
     {"all/unwatched", by_all, kUnwatched},
-    {"traced/unwatched", [](api::LaunchRequest request) { return traced(request); }, kUnwatched},
-    {"replayed/watched", [](api::LaunchRequest request) { return replayed(request); }, watched},
+    {"traced/unwatched", [](const api::LaunchRequest& request) { return traced(request); }, kUnwatched},
+    {"replayed/watched", [](const api::LaunchRequest& request) { return replayed(request); }, watched},
 };
 
 const Ratio& ratio_of(const Bound& bound) {

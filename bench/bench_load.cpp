@@ -85,7 +85,7 @@ std::string without_files(const std::string& text) {
 std::vector<Sample> samples() {
   std::vector<Sample> list;
   for (const std::string name : kSamples) {
-    std::ifstream in(std::string(WARPLENS_SOURCE_DIR "/samples/") + name + "/" + name + ".ptx", std::ios::binary);
+    std::ifstream in(fmt::format("{}/samples/{}/{}.ptx", WARPLENS_SOURCE_DIR, name, name), std::ios::binary);
     std::string text{std::istreambuf_iterator<char>(in), {}};
     const auto parsed = ir::parse(text, name);
     const std::size_t header = text.find(".address_size 64");
