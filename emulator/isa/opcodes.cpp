@@ -246,9 +246,9 @@ const Slot* unread_slot(std::string_view opcode, Word word, const std::function<
 } // namespace
 
 bool is_any_type(Word word) {
-  constexpr Word kNarrow[] = {Word::w_b1,   Word::w_b2,   Word::w_u2,   Word::w_u4,    Word::w_s2,   Word::w_s4,
-                              Word::w_e2m1, Word::w_e2m3, Word::w_e3m2, Word::w_ue8m0, Word::w_ue4m3};
-  return is_type(word) || std::find(std::begin(kNarrow), std::end(kNarrow), word) != std::end(kNarrow);
+  constexpr Word kOfFewBits[] = {Word::w_b1,   Word::w_b2,   Word::w_u2,   Word::w_u4,    Word::w_s2,   Word::w_s4,
+                                 Word::w_e2m1, Word::w_e2m3, Word::w_e3m2, Word::w_ue8m0, Word::w_ue4m3};
+  return is_type(word) || std::find(std::begin(kOfFewBits), std::end(kOfFewBits), word) != std::end(kOfFewBits);
 }
 
 std::size_t words_of_opcode(std::string_view opcode, std::span<const Word> words) {

@@ -17,8 +17,8 @@ template <bool loads> void move(std::byte* shared, std::byte* memory, std::size_
   loads ? std::memcpy(shared, memory, bytes) : std::memcpy(memory, shared, bytes);
 }
 
-// A row of so many units, whose places in shared memory differ in `bits`. All units are read before one is written:
-// after a write, processors delay reads whose addresses have the same lower 12 bits, and rows often lie like that.
+// A row of so many units, whose places in shared memory differ in `bits`. All units are read before one is written,
+// which is faster: probably because reads wait for writes whose addresses have the same lower 12 bits.
 template <bool loads, std::size_t... i>
 void move_row(std::byte* shared, std::byte* memory, std::int64_t bits, std::index_sequence<i...>) {
   using Unit = std::array<std::uint64_t, kMoved / sizeof(std::uint64_t)>;
