@@ -15,6 +15,7 @@
 #include "analyzers/independent_loads.hpp"
 #include "analyzers/instruction_mix.hpp"
 #include "analyzers/issue_chain.hpp"
+#include "analyzers/lane_copies.hpp"
 #include "analyzers/local_memory.hpp"
 #include "analyzers/partition_camping.hpp"
 #include "analyzers/pipelines.hpp"
@@ -206,6 +207,11 @@ public:
   void bulk_copy(const exec::BulkCopy& copy) override {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
   if constexpr ((events).bulk_copy) (name).bulk_copy(copy);
+#include "analyzers/analyzers.def"
+  }
+  void lane_copy(const exec::LaneCopy& copy) override {
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if constexpr ((events).lane_copy) (name).lane_copy(copy);
 #include "analyzers/analyzers.def"
   }
   template <class Event> void tell_async(void (exec::Shard::*receive)(const Event&), const Event& event) {

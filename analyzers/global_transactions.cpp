@@ -29,12 +29,23 @@ WARPLENS_PER_PROCESSOR void GlobalTransactions::Shard::find_cost(const exec::Acc
   FastCoalescing::count(rules_.coalescing(), footprint, rules_.service(access), under);
 }
 
+void GlobalTransactions::Shard::prepare(Site& site) const {
+  const std::size_t rules = rules_.coalescing().size();
+  if (!site.under.empty()) return;
+  site.under.resize(kRepeats * rules);
+  site.row.under.resize(rules);
+}
+
+void GlobalTransactions::Shard::lane_copy(const exec::LaneCopy& copy) {
+  Site& site = sites_[std::min<std::size_t>(copy.instruction, sites_.size() - 1)];
+  prepare(site);
+  site.row.copied +=
+      (std::int64_t{copy.looked_up} - std::int64_t{copy.sectors}) * static_cast<std::int64_t>(copy.count);
+}
+
 void GlobalTransactions::Shard::start(Site& site, Repeat& repeat, const ShapeKey& key, const exec::Access& access) {
   const std::size_t rules = rules_.coalescing().size();
-  if (site.under.empty()) {
-    site.under.resize(kRepeats * rules);
-    site.row.under.resize(rules);
-  }
+  prepare(site);
   flush(site, repeat);
   repeat.key = key;
   repeat.count = access.count;
@@ -78,8 +89,11 @@ void GlobalTransactions::Row::merge(const Row& other) {
   under.resize(other.under.size());
   for (std::size_t i = 0; i < under.size(); ++i) under[i].merge(other.under[i]);
   site.merge(other.site);
-  kind = other.kind;
-  lane_bytes = other.lane_bytes;
+  if (other.requests != 0 || lane_bytes == 0) {
+    kind = other.kind;
+    lane_bytes = other.lane_bytes;
+  }
+  copied += other.copied;
 }
 
 std::unique_ptr<exec::Shard> GlobalTransactions::make_shard() { return std::make_unique<Shard>(rows_.size(), rules_); }
@@ -103,15 +117,20 @@ struct Total {
   std::uint64_t requests = 0;
   GlobalCost cost;
   TransactionSums in_order, half_warps, sectors;
+  std::int64_t copied = 0;
   void add(const GlobalTransactions::Row& row) {
     requests += row.requests;
     cost.add(row.cost, 1);
     in_order.merge(row.under[CountedRules::kInOrder]);
     half_warps.merge(row.under[CountedRules::kHalfWarps]);
     sectors.merge(row.under[CountedRules::kSectors]);
+    copied += row.copied;
   }
-  /// As the hardware counts them: repeated if lanes of an atomic collide.
-  [[nodiscard]] std::uint64_t hardware_sectors() const { return sectors.total() + sectors.repeats; }
+  /// As the hardware counts them: repeated if lanes of an atomic collide, or copy sectors to several places.
+  [[nodiscard]] std::uint64_t hardware_sectors() const {
+    const auto sum = static_cast<std::int64_t>(sectors.total() + sectors.repeats) + copied;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(sum, 0)); // those of a sample are rounded
+  }
 };
 
 /// A difference of counts; those of a sample are rounded.

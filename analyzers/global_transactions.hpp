@@ -60,8 +60,9 @@ public:
     AccessSite site;
     exec::AccessKind kind{};
     std::uint16_t lane_bytes = 0;
+    std::int64_t copied = 0; ///< of cp.async.cg: sectors that are looked up less those that are touched, of all blocks
     void merge(const Row& other);
-    void fields(Archive& a) { a(requests, cost, under, site, kind, lane_bytes); }
+    void fields(Archive& a) { a(requests, cost, under, site, kind, lane_bytes, copied); }
   };
 
 private:
@@ -89,6 +90,8 @@ public:
     start(site, repeat, key, access);
   }
 
+  void lane_copy(const exec::LaneCopy& copy) override;
+
   /// Gives everything counted so far to the rows of the analyzer.
   void add_to(SparseRows<Row>& rows);
   void fields(Archive& a) override;
@@ -111,6 +114,7 @@ private:
     std::vector<Transactions> under; ///< of each repeat, each rule
     void fields(Archive& a) { a(row); }
   };
+  void prepare(Site& site) const;
   void start(Site& site, Repeat& repeat, const ShapeKey& key, const exec::Access& access);
   void flush(Site& site, Repeat& repeat) const;
   void flush(Site& site) const;

@@ -54,6 +54,9 @@ public:
   }
 
   void bulk_copy(const exec::BulkCopy& copy) override { copies_[CopyKey(copy)] += copy.count; }
+  void lane_copy(const exec::LaneCopy& copy) override {
+    lane_copies_[{copy.instruction, copy.sectors, copy.fetched, copy.looked_up}] += copy.count;
+  }
   void special_operands(const exec::SpecialOperands& special) override {
     special_operands_[special.instruction] += special.count;
   }
@@ -62,6 +65,7 @@ public:
 
   [[nodiscard]] const Products& products() const { return products_; }
   [[nodiscard]] const Copies& copies() const { return copies_; }
+  [[nodiscard]] const LaneCopies& lane_copies() const { return lane_copies_; }
   [[nodiscard]] const SpecialOperands& of_special() const { return special_operands_; }
   [[nodiscard]] std::vector<exec::AsyncWaits> waits() const {
     return steps_ ? steps_->found() : std::vector<exec::AsyncWaits>{};
@@ -111,6 +115,7 @@ private:
 
   Products products_;
   Copies copies_;
+  LaneCopies lane_copies_;
   SpecialOperands special_operands_;
   std::unique_ptr<Steps> steps_;
   std::future<void> pending_;
@@ -143,6 +148,7 @@ void Recorder::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
     own.flush();
     for (const auto& [of, multiply_adds] : own.products()) products_[of] += multiply_adds;
     for (const auto& [copy, count] : own.copies()) copies_[copy] += count;
+    for (const auto& [copy, count] : own.lane_copies()) lane_copies_[copy] += count;
     for (const auto& [instruction, count] : own.of_special()) special_operands_[instruction] += count;
     for (const exec::AsyncWaits& found : own.waits()) {
       exec::AsyncWaits& all = waits_[{found.instruction, found.work}];
@@ -161,6 +167,7 @@ Totals Recorder::totals() const {
     totals.copies.push_back(copy.copy());
     totals.copies.back().count = count;
   }
+  for (const auto& [c, count] : lane_copies_) totals.lane_copies.push_back({c[0], c[1], c[2], c[3], count});
   for (const auto& [of, found] : waits_) totals.waits.push_back(found);
   for (const auto& [instruction, count] : special_operands_) totals.special_operands.push_back({instruction, 0, count});
   return totals;

@@ -14,6 +14,7 @@
 #include "analyzers/trace/file.hpp"
 #include "analyzers/trace/totals.hpp"
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <tuple>
@@ -77,10 +78,13 @@ private:
   /// Multiply-adds by instruction, type of A, and whether sums are of half precision.
   using Products = std::map<std::tuple<std::uint32_t, exec::MatrixElement, bool>, std::uint64_t>;
   using Copies = std::map<CopyKey, std::uint64_t>;
+  /// Copies by lanes: instruction, sectors, fetched, looked up.
+  using LaneCopies = std::map<std::array<std::uint32_t, 4>, std::uint64_t>;
   using SpecialOperands = std::map<std::uint32_t, std::uint64_t>; ///< warps, by instruction
   std::vector<exec::InstructionCount> counts_;
   Products products_;
   Copies copies_;
+  LaneCopies lane_copies_;
   SpecialOperands special_operands_;
   std::map<std::pair<std::uint32_t, std::uint8_t>, exec::AsyncWaits> waits_; ///< by instruction and kind
   std::atomic<std::uint64_t> events_{0};

@@ -11,6 +11,7 @@ namespace warplens::analyzers::trace {
 struct Totals {
   std::vector<exec::SizedProduct> products; ///< multiplications whose size is known only when they run
   std::vector<exec::BulkCopy> copies;       ///< equal ones together
+  std::vector<exec::LaneCopy> lane_copies;  ///< equal ones together
   std::vector<exec::AsyncWaits> waits;
   std::vector<exec::SpecialOperands> special_operands; ///< one for each instruction
 
@@ -18,6 +19,7 @@ struct Totals {
   void tell(exec::Shard& shard) const {
     for (const exec::SizedProduct& product : products) shard.product(product);
     for (const exec::BulkCopy& copy : copies) shard.bulk_copy(copy);
+    for (const exec::LaneCopy& copy : lane_copies) shard.lane_copy(copy);
     for (const exec::AsyncWaits& wait : waits) shard.async_waits(wait);
     for (const exec::SpecialOperands& special : special_operands) shard.special_operands(special);
   }

@@ -80,6 +80,10 @@ private:
       first.shard->bulk_copy(copy);
       second.shard->bulk_copy(copy);
     }
+    void lane_copy(const exec::LaneCopy& copy) override {
+      first.shard->lane_copy(copy);
+      second.shard->lane_copy(copy);
+    }
     void async_step(const exec::AsyncStep& step) override {
       first.shard->async_step(step);
       second.shard->async_step(step);

@@ -143,6 +143,28 @@ std::vector<exec::BulkCopy> copies_from(const Json& rows, std::size_t instructio
   return copies;
 }
 
+/// Of each instruction and kind of copy by lanes: sectors of the sources, fetched, looked up, and how many there are.
+Json lane_copies_of(const std::vector<exec::LaneCopy>& copies) {
+  Json rows = Json::array();
+  for (const exec::LaneCopy& c : copies) rows.push_back({c.instruction, c.sectors, c.fetched, c.looked_up, c.count});
+  return rows;
+}
+
+std::vector<exec::LaneCopy> lane_copies_from(const Json& rows, std::size_t instructions) {
+  constexpr std::string_view kWhat = "lane_copies";
+  std::vector<exec::LaneCopy> copies;
+  for (const Json& row : rows) {
+    if (!row.is_array() || row.size() != 5) throw Wrong{"a row of 'lane_copies' has no five values"};
+    const auto value = [&](std::size_t i) { return natural<std::uint32_t>(row[i], kWhat); };
+    const exec::LaneCopy c{value(0), value(1), value(2), value(3), natural<std::uint64_t>(row[4], kWhat)};
+    const std::uint32_t most = exec::kWarpSize;
+    if (c.instruction >= instructions || c.sectors > c.fetched || c.fetched > most || c.looked_up > most)
+      throw Wrong{"'lane_copies' are not of the kernel's instructions and of the sectors of a warp"};
+    copies.push_back(c);
+  }
+  return copies;
+}
+
 /// Of each instruction and kind of work: how many waits found some in flight, how much together, and the most.
 Json waits_of(const std::vector<exec::AsyncWaits>& waits) {
   Json rows = Json::array();
@@ -345,6 +367,8 @@ private:
       result.totals.products = products_from(json.at("sized_products"), instructions);
     if (json.contains("bulk_copies")) // missing in older traces, as the next ones
       result.totals.copies = copies_from(json.at("bulk_copies"), instructions);
+    if (json.contains("lane_copies"))
+      result.totals.lane_copies = lane_copies_from(json.at("lane_copies"), instructions);
     if (json.contains("async_waits")) result.totals.waits = waits_from(json.at("async_waits"), instructions);
     if (json.contains("special_operands"))
       result.totals.special_operands = special_from(json.at("special_operands"), instructions);
@@ -428,6 +452,7 @@ std::string describe_end(const LaunchReport& report, const analyzers::trace::Tot
   if (!totals.products.empty()) json["sized_products"] = products_of(totals.products);
   if (!totals.copies.empty()) json["bulk_copies"] = copies_of(totals.copies);
   if (!totals.waits.empty()) json["async_waits"] = waits_of(totals.waits);
+  if (!totals.lane_copies.empty()) json["lane_copies"] = lane_copies_of(totals.lane_copies);
   if (!totals.special_operands.empty()) json["special_operands"] = special_of(totals.special_operands);
   if (report.longest) {
     json["longest_warp"] = report.longest->of_launch;

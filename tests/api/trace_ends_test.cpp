@@ -120,14 +120,16 @@ TEST(TraceEnds, HaveBulkCopiesWaitsAndSpecialOperands) {
                             .blocks = 1,
                             .count = 12};
   const exec::AsyncWaits wait{9, exec::AsyncWaits::kPhases, 5, 12, 4};
-  const std::string end = describe_end({}, {{}, {copy}, {wait}, {{2, 0, 70}}});
+  const std::string end = describe_end({}, {{}, {copy}, {{6, 16, 32, 20, 8}}, {wait}, {{2, 0, 70}}});
   EXPECT_EQ(Json::parse(end)["bulk_copies"], Json::parse(R"([[4, "reduction", 96, 4, 0, 96, 0, 1, 12]])"));
+  EXPECT_EQ(Json::parse(end)["lane_copies"], Json::parse("[[6, 16, 32, 20, 8]]"));
   EXPECT_EQ(Json::parse(end)["async_waits"], Json::parse("[[9, 3, 5, 12, 4]]"));
   EXPECT_EQ(Json::parse(end)["special_operands"], Json::parse("[[2, 70]]"));
   const auto read = read_back(end);
   ASSERT_TRUE(read) << read.error().list().front().message;
   EXPECT_EQ(describe_end({}, read->totals), end);
   EXPECT_FALSE(Json::parse(describe_end({}, {})).contains("bulk_copies"));
+  EXPECT_FALSE(Json::parse(describe_end({}, {})).contains("lane_copies"));
   EXPECT_FALSE(Json::parse(describe_end({}, {})).contains("async_waits"));
 }
 
@@ -137,6 +139,12 @@ TEST(TraceEnds, DamagedCopiesWaitsAndSpecialOperandsAreRefused) {
                              R"([[4, 1, 1, 1, 1, 0, 1, 1, 1]])", "7"}) {
     Json end = Json::parse(describe_end({}, {}));
     end["bulk_copies"] = Json::parse(copies);
+    EXPECT_FALSE(read_back(end.dump())) << copies;
+  }
+  for (const char* copies : {"[[15, 1, 1, 1, 1]]", "[[6, 2, 1, 1, 1]]", "[[6, 1, 33, 1, 1]]", "[[6, 1, 1, 33, 1]]",
+                             "[[6, 1, 1, 1, -1]]", "[[6, 1, 1, 1]]", "7"}) {
+    Json end = Json::parse(describe_end({}, {}));
+    end["lane_copies"] = Json::parse(copies);
     EXPECT_FALSE(read_back(end.dump())) << copies;
   }
   for (const char* waits : {"[[15, 0, 1, 1, 1]]", "[[9, 4, 1, 1, 1]]", "[[9, 0, 1, 1, -1]]", "[[9, 0, 1, 1]]", "7"}) {

@@ -69,6 +69,63 @@ TEST(AsyncCopy, ReadsNothingWhereItIsIgnored) {
   EXPECT_EQ(seen, (Accesses{{{kShared, kStore}, {1, 128}}}));
 }
 
+struct LaneCopies final : exec::Watcher {
+  struct Shard final : exec::Shard {
+    std::vector<exec::LaneCopy> seen;
+    void lane_copy(const exec::LaneCopy& copy) override { seen.push_back(copy); }
+  };
+  std::vector<exec::LaneCopy> seen;
+  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<Shard>(); }
+  void finish(std::vector<std::unique_ptr<exec::Shard>> shards, const std::vector<exec::InstructionCount>&) override {
+    for (const auto& shard : shards) {
+      const auto& own = static_cast<Shard&>(*shard).seen;
+      seen.insert(seen.end(), own.begin(), own.end());
+    }
+  }
+};
+
+std::vector<exec::LaneCopy> lane_copies_of(const std::string& copy) {
+  LaneCopies watcher;
+  How how{.words = 1024};
+  how.watcher = &watcher;
+  EXPECT_EQ(run_kernel(kernel_of("mov.u32 %r10, s; shl.b32 %r12, %r1, 5; add.u32 %r11, %r10, %r12;\n"
+                                 "mad.wide.u32 %rd10, %r1, 16, %rd1; setp.lt.u32 %p1, %r1, 4; mov.u32 %r13, 0;\n"
+                                 "@%p1 mov.u32 %r13, 8; @!%p1 mov.u32 %r13, 16; mov.u32 %r14, 0;\n"
+                                 "again: " +
+                                     copy + "\nadd.u32 %r14, %r14, 1; setp.lt.u32 %p2, %r14, 10;\n@%p2 bra again; ret;",
+                                 kBuffer),
+                       how)
+                .trap,
+            "");
+  return watcher.seen;
+}
+
+// To places 32 bytes apart: each lane fetches the sector that it shares with another one. Equal copies are told once.
+TEST(AsyncCopy, ThatBypassesTheFirstLevelCacheTellsItsSectors) {
+  const auto seen = lane_copies_of("cp.async.cg.shared.global [%r11], [%rd10], 16;");
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].sectors, 16u);
+  EXPECT_EQ(seen[0].fetched, 32u);
+  EXPECT_EQ(seen[0].looked_up, 32u);
+  EXPECT_EQ(seen[0].count, 10u);
+  EXPECT_EQ(lane_copies_of("cp.async.ca.shared.global [%r11], [%rd10], 16;").size(), 0u);
+}
+
+TEST(AsyncCopy, TellsTheSectorsOfLanesThatReadAllBytes) {
+  const auto partly = lane_copies_of("cp.async.cg.shared.global [%r11], [%rd10], 16, %r13;"); // not lanes 0 to 3
+  ASSERT_EQ(partly.size(), 1u);
+  EXPECT_EQ(partly[0].sectors, 14u);
+  EXPECT_EQ(partly[0].fetched, 28u);
+  const auto unless = lane_copies_of("cp.async.cg.shared.global [%r11], [%rd10], 16, %p1;");
+  ASSERT_EQ(unless.size(), 1u);
+  EXPECT_EQ(unless[0].fetched, 28u);
+  // Another place each time: 16 bytes further.
+  const auto moving = lane_copies_of("cp.async.cg.shared.global [%r10], [%rd10], 16; add.u32 %r10, %r10, 16;");
+  ASSERT_EQ(moving.size(), 10u);
+  EXPECT_EQ(moving[0].fetched, 32u); // all to one place: two halves of each sector, in different order
+  EXPECT_EQ(moving[0].looked_up, 4u);
+}
+
 // One thread's 1056 bytes are told as accesses of warps, 16 bytes a lane: two whole ones and one of two lanes.
 const char* const kBulk = "setp.ne.u32 %p1, %r1, 0; @%p1 exit; mbarrier.init.shared.b64 [b], 1;\n"
                           "mbarrier.arrive.expect_tx.shared.b64 _, [b], 1056;\n"

@@ -41,6 +41,11 @@ public:
       line << "special " << s.instruction << ' ' << s.lanes;
       events[line.str()] += s.count;
     }
+    void lane_copy(const exec::LaneCopy& c) override {
+      std::ostringstream line;
+      line << "copy " << c.instruction << ' ' << c.sectors << ' ' << c.fetched << ' ' << c.looked_up;
+      events[line.str()] += c.count;
+    }
     void barrier(const exec::Barrier& b) override {
       std::ostringstream line;
       line << "barrier " << b.instruction << ' ' << b.active << ' ' << b.number << ' ' << b.of.cta << ' ' << b.of.warp

@@ -52,13 +52,22 @@ bool read_partly(const Op* op, Warp* warp, Mask mask, const std::uint32_t* count
   return true;
 }
 
-bool read_wholly(const Op* op, Warp* warp, Mask mask, Piece* pieces) {
-  HostAccess from;
+bool read_wholly(const Op* op, Warp* warp, Mask mask, Piece* pieces, HostAccess& from) {
   if (mask == 0) return true;
   if (!op->site->resolve(op, warp, mask, from)) return false;
   const unsigned size = op->site->lane_bytes;
   for (const int lane : EachLane(mask)) std::memcpy(pieces[lane].bytes, from.at(lane), size);
   return true;
+}
+
+void count_sectors(const Op* op, Warp* warp, Mask mask, const HostAccess& from, const HostAccess& to) {
+  LanePlaces places;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    places.from[lane] = reinterpret_cast<std::uint64_t>(from.at(lane));
+    places.to[lane] = static_cast<std::uint64_t>(to.at(lane) - warp->cta->shared);
+  }
+  Worker& worker = *warp->worker;
+  worker.lane_copies.add(*worker.shard, op->site->index, op->instruction, places, mask);
 }
 
 } // namespace
@@ -82,10 +91,11 @@ const Op* async_copy(const Op* op, Warp* warp) {
       if (counts[__builtin_ctz(m)] != size) whole &= ~(m & -m);
     if (!read_partly(op, warp, mask & ~whole, counts, pieces)) return nullptr;
   }
-  if (!read_wholly(op, warp, whole, pieces)) return nullptr;
-  HostAccess to;
+  HostAccess from, to;
+  if (!read_wholly(op, warp, whole, pieces, from)) return nullptr;
   if (!op[1].site->resolve(op + 1, warp, mask, to)) return nullptr;
   for (const int lane : EachLane(mask)) std::memcpy(to.at(lane), pieces[lane].bytes, size);
+  if (op[1].extra != 0 && whole != 0 && warp->worker->shard) count_sectors(op, warp, whole, from, to);
   return op + 2;
 }
 

@@ -21,6 +21,7 @@ const Op* part_of_instruction(const Op*, Warp*);
 
 /// cp.async: source, destination. src[1], depending on `extra`, is a row of byte counts to read (the rest is zero), or
 /// a predicate: lanes where it is true read nothing.
+/// The destination's `extra` is 1 if the copy bypasses the first-level cache (.cg).
 enum class CopySource : std::uint32_t { all, bytes, unless };
 const Op* async_copy(const Op*, Warp*);
 

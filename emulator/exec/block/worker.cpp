@@ -256,6 +256,7 @@ void Worker::count_branch(const Warp& warp, std::uint32_t index, Mask active, Ma
 void Worker::flush() {
   if (!shard) return;
   if (watch) watch->flush();
+  lane_copies.flush(*shard);
   for (Branch& b : branches) {
     change_branch(b, 0, 0);
     b.count = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/exec/block/block_classes.hpp"
+#include "emulator/exec/block/lane_copies.hpp"
 #include "emulator/exec/block/longest_warps.hpp"
 #include "emulator/exec/block/touched.hpp"
 #include "emulator/exec/memory/memory.hpp"
@@ -145,6 +146,7 @@ struct Worker {
   std::optional<TouchedSectors> touched;
   std::vector<std::unique_ptr<Checker>> checkers; ///< by launch.checkers
   std::optional<AccessWatch> watch;
+  LaneCopyWatch lane_copies;           ///< with a shard
   std::optional<BlockClasses> classes; ///< of a sampled launch
   std::vector<BlockCounter> blocks;
   std::vector<std::uint64_t> guarded; ///< lanes whose guard was true, by guard counter

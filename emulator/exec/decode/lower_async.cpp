@@ -124,7 +124,7 @@ void Decoder::async_copy(const isa::Spelling& spelling) {
   Op& from = access(exec::async_copy, AccessKind::load, bytes, read);
   from.extra = static_cast<std::uint32_t>(kind);
   from.src[1] = row;
-  access(part_of_instruction, AccessKind::store, bytes, to);
+  access(part_of_instruction, AccessKind::store, bytes, to).extra = spelling.has(Word::w_cg) ? 1 : 0;
 }
 
 void Decoder::bulk_copy(const isa::Spelling& spelling) {

@@ -106,6 +106,16 @@ struct BulkCopy {
   std::uint64_t count = 1;          ///< how many such copies this stands for
 };
 
+/// Copies of 16 bytes by the lanes of a warp that bypass the first-level cache: cp.async.cg. What each fetches depends
+/// on its sources and destinations together: access/lane_copies.hpp.
+struct LaneCopy {
+  std::uint32_t instruction = 0;
+  std::uint32_t sectors = 0;   ///< distinct sectors of the sources
+  std::uint32_t fetched = 0;   ///< sectors that the second-level cache sends
+  std::uint32_t looked_up = 0; ///< sectors that the first-level cache looks up
+  std::uint64_t count = 1;     ///< how many such copies this stands for
+};
+
 /// A step of asynchronous work that a warp later waits for.
 struct AsyncStep {
   enum class Work : std::uint8_t { copies, bulk_copies, products } work{}; ///< cp.async, bulk groups, wgmma
@@ -207,6 +217,7 @@ public:
   virtual void barrier(const Barrier&) {}
   virtual void product(const SizedProduct&) {}
   virtual void bulk_copy(const BulkCopy&) {}
+  virtual void lane_copy(const LaneCopy&) {}
   virtual void async_step(const AsyncStep&) {}
   virtual void phase_step(const PhaseStep&) {}
   virtual void special_operands(const SpecialOperands&) {}
