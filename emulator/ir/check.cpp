@@ -97,6 +97,7 @@ private:
         result_.unsupported.push_back({index, i, std::move(why)});
         continue;
       }
+      remove_braces(f, instruction, module_.spellings[k.form]);
       guard();
       cta_group(module_.spellings[k.form]);
       if (module_.spellings[k.form].entry->family == Family::call)
@@ -151,13 +152,15 @@ private:
     const isa::OperandList& specs = spelling.entry->operands;
     std::size_t next = 0;
     int wanted = 0, least = 0;
+    bool lacks = false; // an operand after one that could have been left out
     for (int i = 0; i < specs.count; ++i) {
       const OperandSpec& spec = specs.items[i];
-      if (!spec.is_written()) continue;
+      if (!spec.is_written() || !has_operand(spec, spelling.form)) continue;
       ++wanted;
       least += spec.optional ? 0 : 1;
       const bool left_out =
           spec.optional && spec.braces && next < given.size() && given[next].kind != OperandKind::vector;
+      lacks = lacks || (next >= given.size() && !spec.optional);
       if (next < given.size() && !left_out) operand(given[next++], spec, spelling.types[i], spelling);
     }
     if (next < given.size() && static_cast<int>(given.size()) <= wanted)
@@ -165,7 +168,7 @@ private:
     for (const TextureComplaint& c : texture_complaints(module_, *function_, *instruction_, spelling))
       error(c.operand, c.message, c.hint);
     const auto count = static_cast<int>(given.size());
-    if (count < least || count > wanted)
+    if (count < least || count > wanted || lacks)
       error(nullptr, fmt::format("'{}' takes {}{} operands, got {}", instruction_->opcode,
                                  least != wanted ? fmt::format("{} to ", least) : "", wanted, count));
     else if (count < wanted && specs.items[0].selectors != isa::Selectors::none && given[0].component != 0)
@@ -203,6 +206,7 @@ private:
     case OperandClass::selection:
     case OperandClass::carry:
     case OperandClass::texture: return; // see texture_complaints()
+    case OperandClass::policy: break;
     case OperandClass::any: return addresses().any_address(o);
     case OperandClass::label:
       if (o.kind != OperandKind::label) error(&o, fmt::format("expected a label, got {}", described(*function_, o)));
@@ -264,7 +268,8 @@ private:
 
   void predicate(const Operand& o, const OperandSpec& spec) {
     if (o.kind == OperandKind::sink && spec.destination && spec.pair) return;
-    if ((o.kind == OperandKind::integer || o.kind == OperandKind::warp_size) && !spec.destination) return;
+    const bool number = o.kind == OperandKind::integer || o.kind == OperandKind::warp_size;
+    if (number && !spec.destination && number_is_predicate(module_.spellings[instruction_->form].form)) return;
     if (o.kind == OperandKind::special && !spec.destination) return special(o, spec, Type::pred);
     if ((o.kind == OperandKind::reg && function_->registers[o.index].type == Type::pred)) return;
     error(&o, fmt::format("'{}' expects a predicate, got {}", instruction_->opcode, described(*function_, o)));
@@ -291,7 +296,12 @@ private:
         std::any_of(elements.begin(), elements.end(), [](const Operand& e) { return e.kind == OperandKind::reg; });
     if (spelling.entry->family == Family::tensor_transfer && !has_register)
       error(&o, fmt::format("'{}' expects at least one register", instruction_->opcode));
-    const bool sinks = spelling.entry->family != Family::tensor_transfer && (!spec.braces || spec.destination);
+    const Family family = spelling.entry->family;
+    const bool sinks =
+        family != Family::tensor_transfer && family != Family::matrix_transfer && (!spec.braces || spec.destination);
+    if (spec.braces && elements.size() == 1 && elements[0].kind == OperandKind::integer && !spec.immediate &&
+        !spec.bounded)
+      error(&o, fmt::format("'{}' expects a register in braces, got a number", instruction_->opcode));
     for (const Operand& e : elements) {
       if (e.kind != OperandKind::sink || !sinks) value(e, each, type, spelling);
       if (spec.second_most != 0) each.least = 0, each.most = spec.second_most, each.step = 1;
@@ -328,12 +338,14 @@ private:
   }
 
   void value(const Operand& o, const OperandSpec& spec, Type type, const isa::Spelling& spelling) {
+    const bool fixed = spec.type_index < 0 && spelling.entry->file != "video"; // whose types the decoder handles
     bool fits = false;
     switch (o.kind) {
     case OperandKind::reg:
       if (spelling.entry->family == Family::mbarrier && spec.destination && spelling.has(isa::Word::w_shared_cluster))
         return error(&o, fmt::format("'{}' returns no state: expected '_'", instruction_->opcode));
-      fits = register_fits(function_->registers[o.index].type, type, spec.relaxed) && !spec.immediate;
+      fits = (fixed ? register_fits_fixed : register_fits)(function_->registers[o.index].type, type, spec.relaxed) &&
+             !spec.immediate;
       break;
     case OperandKind::sink: fits = spec.sink || (spec.destination && spec.vector); break;
     case OperandKind::special:
@@ -344,6 +356,7 @@ private:
     case OperandKind::indexed: fits = spec.moved && !spec.destination && isa::bits(type) >= 32; break;
     default:
       fits = !spec.destination && !spec.register_only && immediate_fits(o, type) &&
+             !(o.kind == OperandKind::real64 && fixed && !isa::is_float(type)) &&
              (!spec.immediate || o.kind == OperandKind::integer || o.kind == OperandKind::warp_size);
     }
     if (fits && o.kind == OperandKind::variable)
@@ -375,7 +388,9 @@ private:
         return false;
     }
     if (spec.moved || spec.address_of) return isa::bits(type) >= 16;
-    return isa::bits(type) >= 32 && !spec.register_only && !spec.immediate && (function || o.value != 0);
+    const bool fixed = spec.type_index < 0; // by the instruction: no function, and no address of 64 bits
+    return isa::bits(type) >= 32 && !spec.register_only && !spec.immediate &&
+           (fixed ? !function && o.value != 0 && isa::bits(type) == 32 : function || o.value != 0);
   }
 
   // Only mov and cvt between integers read special registers.
@@ -404,28 +419,35 @@ private:
 
   // Numbers with restricted values: by the table; barriers and their thread counts (9.7.13.1).
   void bounds(const Operand& o, const OperandSpec& spec, const isa::Spelling& spelling) {
-    if (o.kind == OperandKind::variable && spelling.entry->family == Family::address_conversion)
-      return addresses().converted(o, spelling);
+    const Family family = spelling.entry->family;
+    const bool names =
+        family == Family::address_conversion || family == Family::map_address || family == Family::cta_rank;
+    if (o.kind == OperandKind::variable && names) return addresses().converted(o, spelling);
     if (o.kind != OperandKind::integer && o.kind != OperandKind::warp_size) return;
     const std::int64_t number = o.kind == OperandKind::integer ? o.value : 32;
     const auto given = function_->operands(*instruction_);
     const auto place = static_cast<std::size_t>(&o - given.data());
-    if (spec.bounded && (number < spec.least || number > spec.most || number % spec.step != 0))
+    const bool limited = spec.immediate || spec.most != isa::kNoLimit;
+    if (spec.bounded && (number < spec.least || (limited && number > spec.most) || number % spec.step != 0))
       error(&o,
             fmt::format("expected {}{}, got {}", spec.step > 1 ? fmt::format("a multiple of {} from ", spec.step) : "",
-                        spec.least == spec.most ? fmt::format("{}", spec.most)
-                                                : fmt::format("{} to {}", spec.least, spec.most),
+                        !limited                  ? fmt::format("{} on", spec.least)
+                        : spec.least == spec.most ? fmt::format("{}", spec.most)
+                                                  : fmt::format("{} to {}", spec.least, spec.most),
                         number));
     if (spec.sign && number != 1 && number != -1) error(&o, fmt::format("expected 1 or -1, got {}", number));
-    if (spelling.entry->family == Family::stack && place == 2 &&
-        (number < 1 || number > 1 << 23 || (number & (number - 1)) != 0))
+    if (family == Family::stack && place == 2 && (number < 1 || number > 1 << 23 || (number & (number - 1)) != 0))
       error(&o, fmt::format("expected a power of two up to 2^23 as alignment, got {}", number));
-    if (spelling.entry->family == Family::async_copy && place == 2 && number == 12)
-      error(&o, "expected 4, 8 or 16 bytes, got 12");
-    if (spelling.entry->family == Family::bulk_store && place == 2 && number != 0)
+    if (family == Family::async_copy && place == 2 && number == 12) error(&o, "expected 4, 8 or 16 bytes, got 12");
+    if (family == Family::async_copy && place == 3 && (number < 0 || number > given[2].value))
+      error(&o, fmt::format("expected the size of the source, up to {} bytes, got {}", given[2].value, number));
+    if (family == Family::policy && place == 2 && given.size() == 4 && given[3].kind == OperandKind::integer &&
+        (number < 0 || number > given[3].value))
+      error(&o, fmt::format("expected a primary size up to the total size {}, got {}", given[3].value, number));
+    if (family == Family::bulk_store && place == 2 && number != 0)
       error(&o, fmt::format("expected 0, the only value that st.bulk stores, got {}", number));
-    if (spelling.entry->family == Family::tensor_allocation && place == 1) columns(o, spelling, number);
-    if (spelling.entry->family != Family::barrier) return;
+    if (family == Family::tensor_allocation && place == 1) columns(o, spelling, number);
+    if (family != Family::barrier) return;
     const std::size_t first = spelling.has(isa::Word::w_red) ? 1 : 0; // after the result
     if (place == first && (number < 0 || number > 15))
       error(&o, fmt::format("expected a barrier from 0 to 15, got {}", number));

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 namespace warplens::ir {
 
@@ -37,7 +36,8 @@ bool AddressChecker::wrong_index(const Operand& o) {
   return std::any_of(parts.begin(), parts.end(), [this](const Operand& part) { return wrong_index(part); });
 }
 
-// cvta converts the address of a variable, which is an address in its space, to a generic address.
+// cvta converts the address of a variable, which is an address in its space, to a generic address; mapa and getctarank
+// take one of shared memory.
 void AddressChecker::converted(const Operand& o, const isa::Spelling& spelling) {
   if (spelling.has(isa::Word::w_to))
     error(&o, fmt::format("'{}' expects a generic address, got {}", instruction_->opcode, described(*function_, o)));
@@ -49,7 +49,7 @@ void AddressChecker::converted(const Operand& o, const isa::Spelling& spelling) 
 void AddressChecker::any_address(const Operand& o) {
   const Type have = o.kind == OperandKind::reg ? function_->registers[o.index].type : Type::none;
   const bool fits = o.kind == OperandKind::reg
-                        ? register_fits(have, Type::u32, false) || register_fits(have, Type::u64, false)
+                        ? register_fits_fixed(have, Type::u32, false) || register_fits_fixed(have, Type::u64, false)
                         : immediate_fits(o, Type::u64) || (o.kind == OperandKind::variable && o.value != 0);
   if (!fits) error(&o, fmt::format("'{}' expects an address, got {}", instruction_->opcode, described(*function_, o)));
 }
@@ -60,6 +60,9 @@ void AddressChecker::address(const Operand& o, const isa::Spelling& spelling) {
           fmt::format("'{}' expects an address in brackets, got {}", instruction_->opcode, described(*function_, o)));
     return;
   }
+  const auto given = function_->operands(*instruction_);
+  place_ = static_cast<std::size_t>(
+      std::count_if(given.data(), &o, [](const Operand& other) { return other.kind == OperandKind::address; }));
   const isa::Family family = spelling.entry->family;
   const bool accesses = family == isa::Family::load || family == isa::Family::store;
   if (accesses && spelling.form.space() == Space::generic && module_.sm < kFirstGeneric)
@@ -83,6 +86,9 @@ void AddressChecker::tensor(const Operand& o, const isa::Spelling& spelling) {
                                  instruction_->opcode, described(*function_, o)));
   if (o.value != 0) error(&o, "the address of a tensor map takes no offset");
   if (parts[0].kind == OperandKind::reg) base(parts[0], spelling);
+  if (parts[0].kind == OperandKind::variable && module_.variable(*function_, parts[0].index).space != Space::global)
+    error(&parts[0], fmt::format("a tensor map must be in .global memory, or its address in a register: '{}'",
+                                 module_.variable(*function_, parts[0].index).name));
   if (parts[0].kind != OperandKind::reg && parts[0].kind != OperandKind::variable)
     error(&parts[0],
           fmt::format("a tensor map must be a register or a variable, got {}", described(*function_, parts[0])));
@@ -127,18 +133,30 @@ void AddressChecker::base(const Operand& base, const isa::Spelling& spelling) {
 void AddressChecker::space(const Operand& base, const isa::Spelling& spelling) {
   check_param_variable(module_, *function_, *instruction_, base, complain_);
   const Space has = module_.variable(*function_, base.index).space;
-  // Copies have two spaces.
-  std::set<Space> wants;
-  for (int i = 0; i < spelling.form.count; ++i) wants.insert(isa::space_of(spelling.form.words[i]));
-  wants.erase(Space::none);
-  const isa::Family family = spelling.entry->family;
-  const bool unreachable = has == Space::param || (has == Space::constant && family == isa::Family::store);
-  if (wants.empty() && unreachable && (family == isa::Family::load || family == isa::Family::store))
+  const std::vector<Space> wants = reachable(spelling);
+  if (wants.empty() || std::find(wants.begin(), wants.end(), has) != wants.end()) return;
+  const std::string_view name = module_.variable(*function_, base.index).name;
+  if (spelling.form.space() == Space::generic)
     error(&base, fmt::format("'{}' without a state space cannot reach '{}', which is in .{}", instruction_->opcode,
-                             module_.variable(*function_, base.index).name, isa::name(has)));
-  if (!wants.empty() && !wants.contains(has))
+                             name, isa::name(has)));
+  else
     error(&base, fmt::format("'{}' accesses .{} memory, but '{}' is in .{}", instruction_->opcode,
-                             isa::name(*wants.begin()), module_.variable(*function_, base.index).name, isa::name(has)));
+                             isa::name(wants.front()), name, isa::name(has)));
+}
+
+// The spaces in which a variable may be: of a copy, its operands have one space each, and mbarriers are shared.
+std::vector<Space> AddressChecker::reachable(const isa::Spelling& spelling) const {
+  const isa::Family family = spelling.entry->family;
+  if (family == isa::Family::mbarrier || family == isa::Family::map_address || family == isa::Family::cta_rank)
+    return {Space::shared};
+  std::vector<Space> spaces;
+  for (int i = 0; i < spelling.form.count; ++i)
+    if (const Space space = isa::space_of(spelling.form.words[i]); space != Space::none) spaces.push_back(space);
+  if (spaces.size() > 1) return {place_ < spaces.size() ? spaces[place_] : Space::shared};
+  if (!spaces.empty()) return spaces;
+  if (family == isa::Family::load) return {Space::global, Space::local, Space::shared, Space::constant};
+  if (spelling.entry->opcode == "prefetchu") return {Space::global};
+  return {Space::global, Space::local, Space::shared};
 }
 
 } // namespace warplens::ir

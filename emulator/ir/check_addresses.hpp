@@ -33,12 +33,14 @@ private:
     complain_(operand, std::move(message), std::move(hint));
   }
   void base(const Operand& base, const isa::Spelling& spelling);
+  [[nodiscard]] std::vector<Space> reachable(const isa::Spelling& spelling) const;
   void space(const Operand& variable, const isa::Spelling& spelling);
 
   const Module& module_;
   const Function* function_;
   const Instruction* instruction_;
   Complaint complain_;
+  std::size_t place_ = 0; ///< of the operand among the addresses of the instruction
 };
 
 } // namespace warplens::ir

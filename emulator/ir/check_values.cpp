@@ -3,15 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace warplens::ir {
 
 using isa::Class;
+using isa::Word;
 
 // PTX manual, 9.4 "Operand type and size":
 // same size, and the same class unless one of the two is untyped; with `relaxed`, wider registers too. The assembler
-// treats registers of type .f16x2 as integers.
+// treats registers of type .f16x2 as integers; pairs of 16-bit integers are in untyped registers.
 bool register_fits(Type have, Type want, bool relaxed) {
   if ((have == Type::pred) != (want == Type::pred)) return false;
+  if (want == Type::u16x2 || want == Type::s16x2) return have == Type::b32 || have == Type::f16x2;
   if (have == Type::f16x2 && want != Type::f16x2) have = Type::u32;
   const Class a = isa::info(have).kind, b = isa::info(want).kind;
   const bool wider = isa::bits(have) > isa::bits(want);
@@ -22,14 +26,46 @@ bool register_fits(Type have, Type want, bool relaxed) {
   return true;
 }
 
+bool register_fits_fixed(Type have, Type want, bool relaxed) {
+  if (have == Type::f16x2 && isa::is_integer(want) && !relaxed) return false;
+  if (have == Type::f64 && want == Type::b64) return false;
+  return register_fits(have, want, relaxed);
+}
+
 bool immediate_fits(const Operand& operand, Type want) {
   const bool floating = isa::is_float(want);
+  if (want == Type::u16x2 || want == Type::s16x2) return false;
   switch (operand.kind) {
   case OperandKind::integer: return !floating;
   case OperandKind::warp_size: return !floating && want != Type::pred;
   case OperandKind::real64: return want == Type::f32 || want == Type::f64 || want == Type::b64;
   case OperandKind::real32: return want == Type::f32 || want == Type::f64 || want == Type::b32;
   default: return false;
+  }
+}
+
+bool number_is_predicate(const isa::Form& form) {
+  return !form.has(isa::word_of(Type::bf16)) && !form.has(isa::word_of(Type::bf16x2));
+}
+
+void remove_braces(Function& function, const Instruction& instruction, const isa::Spelling& spelling) {
+  const isa::OperandList& specs = spelling.entry->operands;
+  const isa::Family family = spelling.entry->family;
+  const bool counts = family == isa::Family::mbarrier && !spelling.has(Word::w_expect_tx) &&
+                      (spelling.has(Word::w_arrive) || spelling.has(Word::w_arrive_drop));
+  const bool answers = spelling.has(Word::w_get_first_ctaid_x) || spelling.has(Word::w_get_first_ctaid_y) ||
+                       spelling.has(Word::w_get_first_ctaid_z);
+  const std::size_t given = instruction.operand_count;
+  for (std::size_t i = 0; i < std::min(given, static_cast<std::size_t>(specs.count)); ++i) {
+    Operand& operand = function.operand_pool[instruction.first_operand + i];
+    if (operand.kind != OperandKind::vector || operand.count != 1) continue;
+    const isa::OperandSpec& spec = specs.items[i];
+    const Type type = spelling.types[i];
+    const bool computes = family == isa::Family::lane || family == isa::Family::set;
+    const bool braced =
+        (computes && (type == Type::bf16 || type == Type::bf16x2)) || (counts && i == 2) || (answers && i == 1);
+    if (braced && spec.kind == isa::OperandClass::value && !spec.braces && !spec.vector)
+      operand = Operand(function.operand_pool[operand.index]);
   }
 }
 

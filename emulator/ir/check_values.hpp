@@ -13,8 +13,19 @@ namespace warplens::ir {
 /// True if a register of type `have` can be used for type `want`. With `relaxed`, wider registers are valid, too.
 bool register_fits(Type have, Type want, bool relaxed);
 
+/// The same for an operand whose type is part of its instruction, and not a word of the spelling: an integer or 64 bits
+/// there take no float, and no .f16x2.
+bool register_fits_fixed(Type have, Type want, bool relaxed);
+
 /// True if an immediate of this kind can be used for a value of type `want`.
 bool immediate_fits(const Operand& operand, Type want);
+
+/// Whether a number may stand for a predicate. Comparisons of .bf16 are macros, which pass on registers only.
+bool number_is_predicate(const isa::Form& form);
+
+/// Takes the braces off an operand that is not a vector, where assemblers accept them: around a value of .bf16 or
+/// .bf16x2, the count of an mbarrier, and the answer of clusterlaunchcontrol.
+void remove_braces(Function& function, const Instruction& instruction, const isa::Spelling& spelling);
 
 std::string described(const Function& function, const Operand& operand);
 

@@ -5,71 +5,60 @@ namespace warplens::isa {
 
 namespace {
 
+// In a namespace of their own: the names are short.
+namespace memory_words {
+
 // Kinds of words; a word may be of several.
 enum Kind : unsigned {
-  kOther = 0,
-  kCache = 1,         // .ca
-  kPriority = 2,      // .L1::evict_first
-  kPrefetch = 4,      // .L2::64B
-  kPolicy = 8,        // .L2::cache_hint
-  kVolatile = 16,     // .volatile
-  kStrong = 32,       // .relaxed
-  kMmio = 64,         // .mmio
-  kShared = 128,      // .shared::cta
-  kPrivate = 256,     // .local, .const, .param: no other thread writes there
-  kVector = 512,      // .v4
-  kCompareSwap = 1024 // .cas
+  other = 0,
+  cache = 1,          // .ca
+  priority = 2,       // .L1::evict_first
+  prefetch = 4,       // .L2::64B
+  policy = 8,         // .L2::cache_hint
+  is_volatile = 16,   // .volatile
+  strong = 32,        // .relaxed
+  is_mmio = 64,       // .mmio
+  shared = 128,       // .shared::cta
+  unwritten = 256,    // .local, .const, .param: no other thread writes there
+  vector = 512,       // .v4
+  compare_swap = 1024 // .cas
+};
+
+struct WordKind {
+  Word word;
+  Kind kind;
+};
+constexpr WordKind kKinds[] = {
+#define MEMORY(id, kind) {Word::w_##id, kind},
+#include "emulator/isa/words.def"
 };
 
 unsigned kind_of(Word word) {
   switch (space_of(word)) {
-  case Space::shared: return kShared;
+  case Space::shared: return shared;
   case Space::local:
   case Space::constant:
-  case Space::param: return kPrivate;
+  case Space::param: return unwritten;
   default: break;
   }
-  switch (word) {
-  case Word::w_ca:
-  case Word::w_cg:
-  case Word::w_cs:
-  case Word::w_lu:
-  case Word::w_cv:
-  case Word::w_wb:
-  case Word::w_wt: return kCache;
-  case Word::w_l1_evict_normal:
-  case Word::w_l1_evict_unchanged:
-  case Word::w_l1_evict_first:
-  case Word::w_l1_evict_last:
-  case Word::w_l1_no_allocate: return kPriority;
-  case Word::w_l2_64:
-  case Word::w_l2_128:
-  case Word::w_l2_256: return kPrefetch;
-  case Word::w_l2_cache_hint: return kPolicy;
-  case Word::w_volatile_: return kVolatile;
-  case Word::w_relaxed:
-  case Word::w_acquire:
-  case Word::w_release: return kStrong;
-  case Word::w_mmio: return kMmio;
-  case Word::w_v2:
-  case Word::w_v4:
-  case Word::w_v8: return kVector;
-  case Word::w_cas: return kCompareSwap;
-  default: return kOther;
-  }
+  for (const WordKind& named : kKinds)
+    if (named.word == word) return named.kind;
+  return other;
 }
 
 struct Exclusion {
   unsigned one, others;
 };
 constexpr Exclusion kExclusions[] = {
-    {kCache, kPriority | kVolatile | kStrong | kMmio},
-    {kPriority, kVolatile | kMmio | kShared | kPrivate},
-    {kPrefetch, kMmio | kShared | kPrivate},
-    {kPolicy, kVolatile | kMmio | kShared | kPrivate | kCompareSwap},
-    {kVolatile | kStrong, kPrivate},
-    {kMmio, kShared | kPrivate | kVector},
+    {cache, priority | is_volatile | strong | is_mmio},
+    {priority, is_volatile | is_mmio | shared | unwritten},
+    {prefetch, is_mmio | shared | unwritten},
+    {policy, is_volatile | is_mmio | shared | unwritten | compare_swap},
+    {is_volatile | strong, unwritten},
+    {is_mmio, shared | unwritten | vector},
 };
+
+} // namespace memory_words
 
 } // namespace
 
@@ -77,10 +66,11 @@ std::optional<std::pair<Word, Word>> conflict(std::string_view opcode, const For
   if (opcode != "ld" && opcode != "st" && opcode != "atom" && opcode != "red") return std::nullopt;
   if (form.has(Word::w_async)) return std::nullopt;
   for (int i = 0; i < form.count; ++i)
-    for (const Exclusion& exclusion : kExclusions) {
-      if ((kind_of(form.words[i]) & exclusion.one) == 0) continue;
+    for (const memory_words::Exclusion& exclusion : memory_words::kExclusions) {
+      if ((memory_words::kind_of(form.words[i]) & exclusion.one) == 0) continue;
       for (int j = 0; j < form.count; ++j)
-        if ((kind_of(form.words[j]) & exclusion.others) != 0) return std::pair(form.words[i], form.words[j]);
+        if ((memory_words::kind_of(form.words[j]) & exclusion.others) != 0)
+          return std::pair(form.words[i], form.words[j]);
     }
   return std::nullopt;
 }

@@ -192,6 +192,14 @@ constexpr Slot kSlots[] = {
 };
 constexpr Word kNoType = Word::w_b2; ///< with all other opcodes
 
+/// An opcode that does not read the types of a list that follow all others, unless it has one of some words before
+/// them; with sparse matrices, also of others.
+struct UnreadTail {
+  std::string_view opcode;
+  WordList types, unless, unless_sparse;
+};
+constexpr UnreadTail kUnreadTails[] = {{"mma", kNarrow, "bf16 tf32 b1", "s32"}};
+
 // Said twice, these mean the same as once; other words may not be repeated.
 constexpr WordList kRepeatable = "NaN approx cc relu sat satfinite shiftamt sync uni";
 
@@ -216,18 +224,16 @@ bool has_signatures(std::string_view opcode) {
          });
 }
 
-/// How many of the words are read: mma reads no types of the list of its own that follow all others, unless that list
-/// matters, as it does for .bf16, .tf32 and .b1 and with sparse integers.
-std::size_t read_of_mma(std::span<const Word> words) {
-  const auto has = [&](Word word) { return std::find(words.begin(), words.end(), word) != words.end(); };
-  const bool sparse = has(Word::w_sp) || has(Word::w_sp_ordered);
-  const auto is_narrow = [](Word word) { return kNarrow.has(word); };
+/// How many of the words are read.
+std::size_t words_read(std::string_view opcode, std::span<const Word> words) {
+  const auto* const tail = std::ranges::find(kUnreadTails, opcode, &UnreadTail::opcode);
+  if (tail == std::end(kUnreadTails)) return words.size();
+  const bool sparse =
+      std::ranges::any_of(words, [](Word word) { return word == Word::w_sp || word == Word::w_sp_ordered; });
   std::size_t read = words.size();
-  while (read > 0 && is_narrow(words[read - 1])) --read;
-  const auto rest = words.first(read);
-  const bool matters = std::any_of(rest.begin(), rest.end(), [&](Word word) {
-    return word == word_of(Type::bf16) || word == word_of(Type::tf32) || word == Word::w_b1 ||
-           (sparse && word == word_of(Type::s32));
+  while (read > 0 && tail->types.has(words[read - 1])) --read;
+  const bool matters = std::ranges::any_of(words.first(read), [&](Word word) {
+    return tail->unless.has(word) || (sparse && tail->unless_sparse.has(word));
   });
   return matters ? words.size() : read;
 }
@@ -265,7 +271,7 @@ std::vector<Word> without_ignored(std::string_view opcode, std::span<const Word>
   const std::size_t head = words_of_opcode(opcode, words);
   const std::string whole = joined(opcode, words.first(head));
   const bool no_type = !has_signatures(whole);
-  if (whole == "mma") words = words.first(read_of_mma(words));
+  words = words.first(words_read(whole, words));
   std::vector<Word> kept(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(head));
   std::size_t set[std::size(kSlots)] = {};
   for (const Word word : words.subspan(head)) {

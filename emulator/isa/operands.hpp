@@ -21,8 +21,9 @@
 //   "=b32{r}"       as many elements as a transfer of its shape and .x number has (tcgen05.ld, tcgen05.st)
 //   "u32{4}/d"      a vector or, in its place, the descriptor of a matrix in shared memory
 //   "[]"            an address; "b32?" may be left out
+//   "policy"        a cache policy of 64 bits: there if the spelling has .L2::cache_hint
 //   "#u32"          an immediate; "#u32:0-15" from 0 to 15; "#u32:24-256/8" a multiple of 8, too; "#u32:128" that one;
-//                   "#s32:sign" 1 or -1
+//                   "#s32:sign" 1 or -1; "u32:1-" and "u32:0-/16" without an upper limit
 //   "u16{2}:0-2/2;0-3"  a pair: the range of its first number; that of its second one
 //   "u32:0-255"     the same range for a number; a register is allowed, too
 //   "u32.part"      a byte or a half may be selected, as in %r1.b0 or %r1.h1; in a destination: the part to write
@@ -57,7 +58,8 @@ enum class OperandClass : std::uint8_t {
   table,
   function,
   any,
-  texture
+  texture,
+  policy
 };
 
 /// The selectors that a register may have (section 9.7.18).
@@ -88,11 +90,11 @@ struct OperandSpec {
   bool or_tensor_memory = false; ///< /taddr
   std::int8_t elements = 1;      ///< {4}; kHalfOfShape and so on: element_count() computes them
   Selectors selectors = Selectors::none;
-  bool sign = false;    ///< :sign
-  bool bounded = false; ///< of a number: from `least` to `most`, a multiple of `step`
-  std::uint16_t least = 0, most = 0, step = 1;
-  std::uint16_t second_most = 0; ///< of a pair: its second element is from 0 to this
-  std::int8_t type_index = -1;   ///< t: 0, t2: 1, t3: 2; -1: `fixed`
+  bool sign = false;                           ///< :sign
+  bool bounded = false;                        ///< of a number: from `least` to `most`, a multiple of `step`
+  std::uint16_t least = 0, most = 0, step = 1; ///< most: perhaps kNoLimit
+  std::uint16_t second_most = 0;               ///< of a pair: its second element is from 0 to this
+  std::int8_t type_index = -1;                 ///< t: 0, t2: 1, t3: 2; -1: `fixed`
   Type fixed = Type::none;
 
   /// Whether the operand appears in the source.
@@ -110,6 +112,8 @@ struct OperandList {
   bool valid = true;
 };
 
+constexpr std::uint16_t kNoLimit = 0xffff;
+
 /// Removes ":24-256/8" from the end of a word, and sets the range of the operand.
 constexpr void parse_range(std::string_view& word, OperandSpec& o) {
   const std::size_t colon = word.find(':');
@@ -121,16 +125,18 @@ constexpr void parse_range(std::string_view& word, OperandSpec& o) {
   }
   std::uint16_t numbers[5] = {0, 0, 1, 0, 0};
   int at = 0;
+  bool limited = false;
   for (const char c : word.substr(colon + 1)) {
     if (c == ';') at = 3;
     if (c == '-' && at == 3) at = 4;
     if (c == '-' && at == 0) at = 1;
     if (c == '/') at = 2, numbers[2] = 0;
+    limited = limited || (at == 1 && c >= '0' && c <= '9');
     if (c >= '0' && c <= '9') numbers[at] = static_cast<std::uint16_t>(10 * numbers[at] + (c - '0'));
   }
   o.bounded = true;
   o.least = numbers[0];
-  o.most = at == 0 ? numbers[0] : numbers[1];
+  o.most = at == 0 ? numbers[0] : limited ? numbers[1] : kNoLimit;
   o.step = numbers[2];
   o.second_most = numbers[4];
   word = word.substr(0, colon);
@@ -215,6 +221,8 @@ constexpr OperandList parse_operands(std::string_view text) {
       o.kind = OperandClass::function;
     else if (word == "any"sv)
       o.kind = OperandClass::any;
+    else if (word == "policy"sv)
+      o.kind = OperandClass::policy, o.fixed = Type::b64;
     else if (word == "t"sv)
       o.type_index = 0;
     else if (word == "t2"sv)
@@ -283,11 +291,16 @@ constexpr int element_count(const OperandSpec& operand, const Form& form) {
   }
 }
 
-/// Whether an instruction may be written with `count` operands.
-constexpr bool takes(const OperandList& list, int count) {
+/// Whether a spelling has an operand at all.
+constexpr bool has_operand(const OperandSpec& operand, const Form& form) {
+  return operand.kind != OperandClass::policy || form.has(Word::w_l2_cache_hint);
+}
+
+/// Whether a spelling may be written with `count` operands.
+constexpr bool takes(const OperandList& list, const Form& form, int count) {
   int most = 0, least = 0;
   for (int i = 0; i < list.count; ++i) {
-    if (list.items[i].kind == OperandClass::carry) continue;
+    if (list.items[i].kind == OperandClass::carry || !has_operand(list.items[i], form)) continue;
     ++most;
     least += list.items[i].optional ? 0 : 1;
   }

@@ -170,27 +170,23 @@ bool is_bank(std::string_view text) {
   return number == "10" || (number.size() == 1 && number[0] >= '0' && number[0] <= '9');
 }
 
-// Words of the same kind that keep their order; `none`: all others.
-enum class Order : std::uint8_t { none, type, space, priority, layout, format, operation };
+// Words of the same kind keep their order; `none`: all others.
+enum class Order : std::uint8_t { none, type, space, priority, layout, format, operation, count };
+struct OrderedWord {
+  Word word;
+  Order kind;
+};
+constexpr OrderedWord kOrdered[] = {
+#define ORDERED(id, kind) {Word::w_##id, Order::kind},
+#include "emulator/isa/words.def"
+};
+
 Order order_of(Word word) {
   if (is_any_type(word)) return Order::type;
   if (space_of(word) != Space::none) return Order::space;
-  switch (word) {
-  case Word::w_l2_evict_first:
-  case Word::w_l2_evict_last:
-  case Word::w_l2_evict_normal:
-  case Word::w_l2_evict_unchanged: return Order::priority;
-  case Word::w_row:
-  case Word::w_col: return Order::layout;
-  case Word::w_b8x16:
-  case Word::w_b6x16_p32:
-  case Word::w_b4x16_p64: return Order::format;
-  case Word::w_and_:
-  case Word::w_or_:
-  case Word::w_xor_:
-  case Word::w_popc: return Order::operation;
-  default: return Order::none;
-  }
+  for (const OrderedWord& ordered : kOrdered)
+    if (ordered.word == word) return ordered.kind;
+  return Order::none;
 }
 
 // Puts the words into the order of the pattern, but for the first ones, which must be there already.
@@ -198,7 +194,7 @@ bool place(const Pattern& pattern, int group, int first, std::vector<Word> rest,
   if (group == pattern.count) return rest.empty();
   const Group& g = pattern.groups[group];
   const int count = form.count;
-  std::array<bool, 7> passed{};
+  std::array<bool, static_cast<std::size_t>(Order::count)> passed{};
   const std::size_t candidates = count < first ? std::min<std::size_t>(1, rest.size()) : rest.size();
   for (std::size_t i = 0; i < candidates; ++i) {
     const Order order = order_of(rest[i]);
@@ -269,11 +265,14 @@ struct Search {
   int operands;
   const Entry* too_new = nullptr;                ///< fits, but the module's version or target does not allow it
   Since needed{};                                ///< by `too_new`
+  bool too_new_counts = false;                   ///< it takes so many operands
   std::optional<Spelling> other_count;           ///< fits, but takes another number of operands
   bool unsynchronized = false;                   ///< fits, but lacks .sync
   std::optional<std::pair<Word, Word>> excluded; ///< fits, but these cannot be combined
 
-  [[nodiscard]] bool counts(const Entry& e) const { return operands == kAnyCount || takes(e.operands, operands); }
+  [[nodiscard]] bool counts(const Entry& e, const Form& form) const {
+    return operands == kAnyCount || takes(e.operands, form, operands);
+  }
   [[nodiscard]] bool allows(const Entry& e, Since need) const {
     return need.ptx <= ptx && need.sm <= target.sm && e.targets.allow(target);
   }
@@ -288,7 +287,8 @@ struct Search {
       return std::nullopt;
     }
     if (const Since need = needed_by(entry, words); !allows(entry, need)) {
-      if (counts(entry) || too_new == nullptr) too_new = &entry, needed = need;
+      const bool fits = counts(entry, form);
+      if (fits || too_new == nullptr) too_new = &entry, needed = need, too_new_counts = fits;
       return std::nullopt;
     }
     if (const auto two = conflict(entry.opcode, form)) {
@@ -301,7 +301,7 @@ struct Search {
     if (target.sm < kFullFloatTarget && !(entry.instruction_class == InstructionClass::conversion && ptx <= 14 && wide))
       flush(s);
     for (int i = 0; i < entry.operands.count; ++i) s.types[i] = operand_type(entry.operands.items[i], form);
-    if (counts(entry)) return s;
+    if (counts(entry, form)) return s;
     if (!other_count) other_count = s;
     return std::nullopt;
   }
@@ -373,7 +373,7 @@ Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int o
       words.push_back(word->second);
     dot = next;
   }
-  Search search{ptx, target, operands, nullptr, {}, {}, false, {}};
+  Search search{ptx, target, operands, nullptr, {}, false, {}, false, {}};
   if (unknown.empty()) {
     if (auto found = search.among(entries, words)) return *std::move(found);
     const auto first = std::span<const Word>(words).first(words_of_opcode(opcode, words));
@@ -392,8 +392,7 @@ Expected<Spelling> find(std::string_view spelling, int ptx, Target target, int o
   if (search.excluded)
     return failure(fmt::format("'.{}' and '.{}' cannot be combined in '{}'", text_of(search.excluded->first),
                                text_of(search.excluded->second), spelling));
-  if (search.too_new != nullptr && (search.counts(*search.too_new) || !search.other_count))
-    return search.refusal(spelling);
+  if (search.too_new != nullptr && (search.too_new_counts || !search.other_count)) return search.refusal(spelling);
   if (search.other_count) return *search.other_count;
   return failure(misfit(spelling, entries, words, unknown));
 }

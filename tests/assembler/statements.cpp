@@ -39,6 +39,15 @@ std::string tensor(const isa::Form& form) {
   return text + "}]";
 }
 
+// A texture or a surface, with as many coordinates as its geometry has.
+std::string texture(const isa::Form& form) {
+  int count = form.has(Word::w_d1) ? 1 : form.has(Word::w_d2) || form.has(Word::w_a1d) ? 2 : 4;
+  std::string text = "[%b64_8, {";
+  for (int i = 0; i < count; ++i)
+    text += (i == 0 ? "" : ", ") + reg(form.type(1) == Type::f32 ? Type::f32 : Type::s32, i);
+  return text + "}]";
+}
+
 int vector_width(const isa::Form& form) {
   return form.has(Word::w_v2) ? 2 : form.has(Word::w_v4) ? 4 : form.has(Word::w_v8) ? 8 : 1;
 }
@@ -55,6 +64,7 @@ std::string operand(const isa::OperandSpec& spec, const isa::Form& form, int n) 
   case OperandClass::any: return reg(Type::b64, n);
   default: break;
   }
+  if (spec.kind == OperandClass::texture) return texture(form);
   if (spec.sign) return "1";
   if (spec.immediate) return std::to_string(spec.bounded ? std::clamp<int>(1, spec.least, spec.most) : 1);
   const int width = spec.vector ? vector_width(form) : element_count(spec, form);
@@ -64,31 +74,31 @@ std::string operand(const isa::OperandSpec& spec, const isa::Form& form, int n) 
   return list + "}";
 }
 
-std::string with_operands(const isa::Entry& entry, const isa::Form& form, const std::string& spelling) {
+std::string with_operands(const isa::Entry& entry, const isa::Form& form, const std::string& spelling, bool all) {
   std::string text = spelling;
   int n = 0;
   for (int i = 0; i < entry.operands.count; ++i) {
     const isa::OperandSpec& spec = entry.operands.items[i];
-    const bool policy = form.has(Word::w_l2_cache_hint);
-    if (!spec.is_written() || (spec.optional && !policy)) continue;
+    if (!spec.is_written() || !isa::has_operand(spec, form)) continue;
+    if (spec.optional && (!all || spec.kind == OperandClass::texture)) continue;
     text += (n == 0 ? " " : ", ") + operand(spec, form, n);
     ++n;
   }
   return text + ";";
 }
 
-void spell(const isa::Entry& entry, int group, const isa::Form& form, const std::string& text,
+void spell(const isa::Entry& entry, int group, const isa::Form& form, const std::string& text, bool all,
            std::vector<Statement>& list) {
   if (group == entry.pattern.count) {
-    list.push_back({text, with_operands(entry, form, text)});
+    list.push_back({text, with_operands(entry, form, text, all)});
     return;
   }
   const isa::Group& g = entry.pattern.groups[group];
-  if (g.optional) spell(entry, group + 1, form, text, list);
+  if (g.optional) spell(entry, group + 1, form, text, all, list);
   for (int i = 0; i < g.count; ++i) {
     isa::Form longer = form;
     longer.add(g.options[i]);
-    spell(entry, group + 1, longer, text + "." + std::string(isa::text_of(g.options[i])), list);
+    spell(entry, group + 1, longer, text + "." + std::string(isa::text_of(g.options[i])), all, list);
   }
 }
 
@@ -163,9 +173,9 @@ private:
 
 } // namespace
 
-std::vector<Statement> spellings(const isa::Entry& entry) {
+std::vector<Statement> spellings(const isa::Entry& entry, bool all) {
   std::vector<Statement> list;
-  spell(entry, 0, {}, std::string(entry.opcode), list);
+  spell(entry, 0, {}, std::string(entry.opcode), all, list);
   return list;
 }
 

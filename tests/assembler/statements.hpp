@@ -23,8 +23,8 @@ struct Statement {
 inline bool is_spelt(const isa::Entry& entry) { return entry.file != "async" && entry.file != "texture"; }
 
 /// A statement for every spelling of a table entry, including the decoder's words. Optional operands are omitted,
-/// except the policy of .L2::cache_hint.
-std::vector<Statement> spellings(const isa::Entry& entry);
+/// except the policy of .L2::cache_hint; with `all`, none is.
+std::vector<Statement> spellings(const isa::Entry& entry, bool all = false);
 
 /// The checker's or the decoder's objection to each statement; empty if it can run. The statements are placed in the
 /// kernel of tests/data/assembler/context.ptx. `ptx`: version times ten.

@@ -46,6 +46,10 @@ class Crash(RuntimeError):
     """ptxas ended without saying why."""
 
 
+class Elsewhere(RuntimeError):
+    """ptxas complains of what stands before or after the statements."""
+
+
 def run(text, target):
     """What ptxas says of a module: [(line or 0, severity, message)]. Parsing and checking only."""
     architecture = "compute_" + (target[3:] if target[-1] in "af" else "121")
@@ -90,7 +94,7 @@ def ask_page(statements, version, target):
         for number, severity, message in said:
             at = number - 1 - len(before)
             if number <= fixed or at >= len(statements):
-                raise RuntimeError(f"{version} {target}: line {number}: {message}")
+                raise Elsewhere(f"{version} {target}: line {number}: {message}")
             if at < 0:  # a register that an old version lacks goes, and with it whoever uses it
                 before[number - 1] = ""
             elif not refusals[at]:
@@ -108,11 +112,11 @@ def ask(statements, version, target):
 
 
 def ask_halves(statements, version, target):
-    """ask_page, but for statements that make ptxas crash: those are refused."""
+    """ask_page, but for statements that make ptxas crash or refuse what stands before them: those are refused."""
     try:
         return ask_page(statements, version, target)
-    except Crash:
+    except (Crash, Elsewhere) as why:
         if len(statements) == 1:
-            return ["ptxas crashes"]
+            return ["ptxas crashes" if isinstance(why, Crash) else str(why)]
         half = len(statements) // 2
         return ask_halves(statements[:half], version, target) + ask_halves(statements[half:], version, target)
