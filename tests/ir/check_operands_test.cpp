@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands of asynchronous copies, mbarriers, policies and .bf16: spaces, bounds, types and braces. ptxas 13 determined
+// which are legal.
+#include "tests/ir/ptx_text.hpp"
+
+#include "emulator/ir/check.hpp"
+
+namespace warplens::ir {
+namespace check_operands_test {
+
+// The first message for a statement; empty if there is none.
+std::string complaint(const std::string& statement) {
+  const std::string target = statement.starts_with("tcgen05") ? "sm_100a" : "sm_90a";
+  auto module =
+      parse(".version 9.0\n.target " + target +
+                "\n.address_size 64\n.global .align 16 .b8 g[64]; .const .b8 c[64]; .shared .align 16 .b8 s[64];\n"
+                ".func f() { ret; }\n.entry k(.param .u64 p)\n{\n.reg .pred %p<4>; .reg .b16 %h<4>; "
+                ".reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f32 %f<9>; .reg .f64 %fd<9>; .reg .f16x2 %x<4>;\n" +
+                statement + "\n}\n",
+            "test.ptx");
+  if (!module) return module.error().list()[0].message;
+  const Checked checked = check(*module);
+  if (checked.errors.has_errors()) return checked.errors.list()[0].message;
+  return checked.unsupported.empty() ? "" : checked.unsupported[0].why.message;
+}
+
+const std::string kLoad = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes ";
+
+TEST(Operands, PoliciesBelongToTheirWord) {
+  EXPECT_EQ(complaint("ld.global.L2::cache_hint.b32 %r0, [%rd1], %rd2;"), "");
+  EXPECT_NE(complaint("ld.global.L2::cache_hint.b32 %r0, [%rd1];"), "");
+  EXPECT_NE(complaint("ld.global.b32 %r0, [%rd1], %rd2;"), "");
+  EXPECT_NE(complaint("red.global.add.f32 [%rd1], %f1, %rd2;"), "");
+  EXPECT_NE(complaint("atom.global.cas.b32 %r0, [%rd1], %r1, %r2, %rd2;"), "");
+  EXPECT_NE(complaint("st.global.L2::cache_hint.b32 [%rd1], %r1, %fd2;"), "");
+}
+
+TEST(Operands, AddressesOfACopyHaveASpaceEach) {
+  EXPECT_EQ(complaint(kLoad + "[s], [g], 16, [s];"), "");
+  EXPECT_NE(complaint(kLoad + "[g], [g], 16, [s];"), "");
+  EXPECT_NE(complaint(kLoad + "[s], [s], 16, [s];"), "");
+  EXPECT_NE(complaint(kLoad + "[s], [g], 16, [g];"), "");
+  EXPECT_EQ(complaint("cp.async.ca.shared.global [s], [g], 4;"), "");
+  EXPECT_NE(complaint("cp.async.ca.shared.global [s], [s], 4;"), "");
+  EXPECT_EQ(complaint("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [g, {%r1}], [s];"), "");
+  EXPECT_NE(complaint("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [s, {%r1}], [s];"), "");
+}
+
+TEST(Operands, GenericAddressesAreWhereTheInstructionReaches) {
+  EXPECT_EQ(complaint("atom.add.u32 %r0, [g], %r1;"), "");
+  EXPECT_NE(complaint("atom.add.u32 %r0, [c], %r1;"), "");
+  EXPECT_EQ(complaint("ld.b32 %r0, [c];"), "");
+  EXPECT_EQ(complaint("mbarrier.init.b64 [s], 1;"), "");
+  EXPECT_NE(complaint("mbarrier.init.b64 [g], 1;"), "");
+  EXPECT_EQ(complaint("prefetchu.L1 [g];"), "");
+  EXPECT_NE(complaint("prefetchu.L1 [s];"), "");
+  EXPECT_EQ(complaint("mapa.u64 %rd0, s, %r1;"), "");
+  EXPECT_NE(complaint("mapa.u64 %rd0, g, %r1;"), "");
+}
+
+TEST(Operands, NumbersHaveLimits) {
+  EXPECT_EQ(complaint("mbarrier.try_wait.parity.b64 %p0, [s], 1;"), "");
+  EXPECT_EQ(complaint("mbarrier.try_wait.parity.b64 %p0, [s], 2;"), "expected 0 to 1, got 2");
+  EXPECT_EQ(complaint("mbarrier.arrive.b64 %rd0, [s], 100000;"), "");
+  EXPECT_EQ(complaint("mbarrier.arrive.b64 %rd0, [s], 0;"), "expected 1 on, got 0");
+  EXPECT_EQ(complaint(kLoad + "[s], [g], 1000000, [s];"), "");
+  EXPECT_EQ(complaint(kLoad + "[s], [g], 24, [s];"), "expected a multiple of 16 from 0 on, got 24");
+  EXPECT_EQ(complaint("cp.async.cg.shared.global [s], [g], 16, 16;"), "");
+  EXPECT_NE(complaint("cp.async.cg.shared.global [s], [g], 16, 17;"), "");
+  EXPECT_NE(complaint("createpolicy.range.L2::evict_last.b64 %rd0, [%rd1], 9, 8;"), "");
+  EXPECT_NE(complaint("wgmma.wait_group.sync.aligned -1;"), "");
+}
+
+// Types that are no word of the spelling.
+TEST(Operands, FixedTypesTakeNoFloatsAndFunctions) {
+  EXPECT_EQ(complaint("bfe.u32 %x0, %x1, %r1, %r2;"), "");
+  EXPECT_NE(complaint("bfe.u32 %r0, %r1, %x1, %r2;"), "");
+  EXPECT_NE(complaint("shl.b32 %r0, %r1, f;"), "");
+  EXPECT_NE(complaint("createpolicy.cvt.L2.b64 %fd0, %rd1;"), "");
+  EXPECT_NE(complaint("mbarrier.test_wait.b64 %p0, [s], 1.5;"), "");
+  EXPECT_NE(complaint("movmatrix.sync.aligned.m8n8.trans.b16 %r0, 7;"), "");
+  EXPECT_EQ(complaint("add.u16x2 %r0, %r1, %x2;"), "");
+  EXPECT_NE(complaint("add.u16x2 %r0, %r1, 5;"), "");
+}
+
+TEST(Operands, WordsThatMayBeLeftOut) {
+  for (const char* statement : {"wgmma.fence.sync;", "wgmma.commit_group.sync;", "wgmma.wait_group.sync 1;",
+                                "tcgen05.ld.sync.32x32b.x1.b32 {%r0}, [%r1];", "red.add.v2.f32 [%rd1], {%f1, %f2};",
+                                "atom.add.v2.f32 {%f0, %f3}, [%rd1], {%f1, %f2};", "prefetch.L2::evict_last [%rd1];"})
+    EXPECT_EQ(complaint(statement), "") << statement;
+}
+
+TEST(Operands, BracesAroundOneValue) {
+  EXPECT_EQ(complaint("max.bf16 {%h0}, %h1, %h2;"), "");
+  EXPECT_EQ(complaint("fma.rn.bf16x2 %r0, %r1, {%r2}, %r3;"), "");
+  EXPECT_NE(complaint("max.f16 {%h0}, %h1, %h2;"), "");
+  EXPECT_NE(complaint("max.bf16 {%h0, %h3}, %h1, %h2;"), "");
+  EXPECT_EQ(complaint("mbarrier.arrive.b64 %rd0, [s], {%r1};"), "");
+  EXPECT_NE(complaint("stmatrix.sync.aligned.m8n8.x1.shared.b16 [s], {5};"), "");
+}
+
+// The lanes to leave out come before the predicate, which is not optional.
+TEST(Operands, AfterOneThatMayBeLeftOutAreNotOptional) {
+  EXPECT_EQ(complaint("tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, {%r3, %r4, %r5, %r6}, %p1;"), "");
+  EXPECT_NE(complaint("tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, {%r3, %r4, %r5, %r6};"), "");
+}
+
+} // namespace check_operands_test
+} // namespace warplens::ir
