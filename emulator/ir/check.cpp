@@ -299,8 +299,9 @@ private:
     const Family family = spelling.entry->family;
     const bool sinks =
         family != Family::tensor_transfer && family != Family::matrix_transfer && (!spec.braces || spec.destination);
-    const bool number = elements[0].kind == OperandKind::integer || elements[0].kind == OperandKind::warp_size;
-    if (spec.braces && elements.size() == 1 && number && !spec.immediate && !spec.bounded)
+    const bool number = elements.size() == 1 &&
+                        (elements[0].kind == OperandKind::integer || elements[0].kind == OperandKind::warp_size);
+    if (spec.braces && number && !spec.immediate && !spec.bounded)
       error(&o, fmt::format("'{}' expects a register in braces, got a number", instruction_->opcode));
     for (const Operand& e : elements) {
       if (e.kind != OperandKind::sink || !sinks) value(e, each, type, spelling);

@@ -20,6 +20,16 @@ WARPLENS_PER_PROCESSOR std::uint32_t different(const std::uint64_t* keys) {
   return count;
 }
 
+// Warps of a block, and buffers in turn, make several kinds of copies alternately: one of a site is held in each slot.
+constexpr int kSlotBits = 4;
+constexpr std::size_t kHeld = std::size_t{1} << kSlotBits;
+
+std::size_t slot_of(const LanePlaces& places, std::uint64_t rest) {
+  for (const int lane : {1, 8, 16, 31})
+    rest = (rest << 7 | rest >> 57) ^ (places.from[lane] - places.from[0]) ^ (places.to[lane] - places.to[0]) << 20;
+  return rest * 0x9e3779b97f4a7c15u >> (64 - kSlotBits);
+}
+
 } // namespace
 
 LaneCopy copied_by_lanes(const LanePlaces& places, Mask mask) {
@@ -37,10 +47,11 @@ LaneCopy copied_by_lanes(const LanePlaces& places, Mask mask) {
 
 WARPLENS_PER_PROCESSOR void LaneCopyWatch::add(Shard& shard, std::uint32_t site, std::uint32_t instruction,
                                                const LanePlaces& places, Mask mask) {
-  if (site >= held_.size()) held_.resize(std::size_t{site} + 1);
-  if (!held_[site]) held_[site] = std::make_unique<Held>();
-  Held& held = *held_[site];
   const std::uint64_t low = (places.from[0] % kLineBytes) << 8 | places.to[0] % kLineBytes;
+  const std::size_t index = kHeld * site + slot_of(places, low ^ std::uint64_t{mask} << 32);
+  if (index >= held_.size()) held_.resize(kHeld * (std::size_t{site} + 1));
+  if (!held_[index]) held_[index] = std::make_unique<Held>();
+  Held& held = *held_[index];
   std::uint64_t other = (low ^ held.low) | (mask ^ held.mask);
   for (int i = 0; i < kWarpSize; ++i)
     other |=
