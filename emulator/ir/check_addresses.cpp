@@ -155,7 +155,7 @@ std::vector<Space> AddressChecker::reachable(const isa::Spelling& spelling) cons
   if (spaces.size() > 1) return {place_ < spaces.size() ? spaces[place_] : Space::shared};
   if (!spaces.empty()) return spaces;
   if (family == isa::Family::load) return {Space::global, Space::local, Space::shared, Space::constant};
-  if (spelling.entry->opcode == "prefetchu") return {Space::global};
+  if (spelling.entry->instruction_class == isa::InstructionClass::global) return {Space::global};
   return {Space::global, Space::local, Space::shared};
 }
 
