@@ -125,18 +125,18 @@ constexpr void parse_range(std::string_view& word, OperandSpec& o) {
   }
   std::uint16_t numbers[5] = {0, 0, 1, 0, 0};
   int at = 0;
-  bool limited = false;
+  bool range = false, limited = false;
   for (const char c : word.substr(colon + 1)) {
     if (c == ';') at = 3;
     if (c == '-' && at == 3) at = 4;
-    if (c == '-' && at == 0) at = 1;
+    if (c == '-' && at == 0) at = 1, range = true;
     if (c == '/') at = 2, numbers[2] = 0;
     limited = limited || (at == 1 && c >= '0' && c <= '9');
     if (c >= '0' && c <= '9') numbers[at] = static_cast<std::uint16_t>(10 * numbers[at] + (c - '0'));
   }
   o.bounded = true;
   o.least = numbers[0];
-  o.most = at == 0 ? numbers[0] : limited ? numbers[1] : kNoLimit;
+  o.most = !range ? numbers[0] : limited ? numbers[1] : kNoLimit;
   o.step = numbers[2];
   o.second_most = numbers[4];
   word = word.substr(0, colon);
