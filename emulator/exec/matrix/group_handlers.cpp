@@ -104,7 +104,8 @@ void multiply_rows(const GroupSite& s, Warp* of, const float* a, const float* b)
     }
     alignas(64) std::int32_t products[2][kHalfLanes];
     for (int odd = 0; odd < 2; ++odd) {
-      for (int v = 0; v < kHalfVectors; ++v) store(products[odd] + v * kWide, __builtin_convertvector(sum[odd][v], Counts));
+      for (int v = 0; v < kHalfVectors; ++v)
+        store(products[odd] + v * kWide, __builtin_convertvector(sum[odd][v], Counts));
       for (int half = 0; half < 2; ++half)
         add_products(s, of, accumulate, block, half, odd, products[odd] + half * kWarpSize);
     }
