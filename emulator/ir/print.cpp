@@ -80,7 +80,7 @@ public:
 
 private:
   template <class... Args> void put(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += fmt::format(format, std::forward<Args>(args)...); // format_to would compile {fmt} itself once more
   }
 
   /// Gives every register, variable, label and table a unique name that hides no name of the module.

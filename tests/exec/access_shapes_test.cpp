@@ -98,7 +98,9 @@ std::string kernel(const Shape& shape) {
 
 // What the threads of the block with this mask tell.
 std::vector<std::uint32_t> expected(const Shape& shape, std::uint32_t mask) {
-  const auto& [where, width, places, narrow] = shape;
+  const Where& where = shape.where;
+  const Width& width = shape.width;
+  const Places& places = shape.places;
   const std::uint32_t words = width.words(), per_thread = width.per_thread();
   std::vector<std::uint32_t> out(kThreads * per_thread);
   std::vector<std::vector<std::uint32_t>> memory(kThreads, std::vector<std::uint32_t>(words));
@@ -120,7 +122,7 @@ std::vector<std::uint32_t> expected(const Shape& shape, std::uint32_t mask) {
       values[t][e] = width.sign ? static_cast<std::uint64_t>(static_cast<std::int64_t>(v << shift) >> shift) : v;
     }
     for (std::uint32_t e = 0; e < kVector; ++e)
-      std::memcpy(&out[t * per_thread + 2 * e], &values[t][e], narrow ? 4 : 8);
+      std::memcpy(&out[t * per_thread + 2 * e], &values[t][e], shape.narrow ? 4 : 8);
   }
   for (std::uint32_t t = 0; t < kThreads && places.distinct(); ++t)
     for (std::uint32_t e = 0; e < width.vector && acts(t); ++e) {

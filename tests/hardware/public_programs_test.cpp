@@ -242,7 +242,9 @@ TEST(MicroBenchmarks, BusyUnitsOverlap) {
     auto answers = micro_benchmarks(id, "overlaps");
     const std::pair<const char*, int> kernels[] = {
         {"read_and_compute", 1}, {"write_and_compute", 1}, {"read_and_load_shared", 4}};
-    for (const auto& [kernel, divided] : kernels) {
+    for (const auto& k : kernels) {
+      const char* const kernel = k.first;
+      const int divided = k.second;
       const auto cycles = [&](int count) {
         return answers.at(std::string(kernel) + " 131072 256 " + std::to_string(count / divided)).at("device_cycles");
       };

@@ -14,7 +14,7 @@ namespace warplens::exec::WARPLENS_LEVEL {
 enum class Rounded : std::uint8_t { division, root, reciprocal };
 
 /// The bits of an f32 or f64. Comparisons give all bits or none, so that lanes stay in vectors.
-template <class Bits> struct Exponents {
+template <class Bits> struct OperandExponents {
   static constexpr bool kWide = sizeof(Bits) == 8;
   static constexpr int kPosition = kWide ? 52 : 23;
   static constexpr Bits kMask = kWide ? 0x7ff : 0xff, kShift = 4096;
@@ -34,7 +34,7 @@ template <class Bits> struct Exponents {
 };
 
 template <class Bits, Rounded rounded> Bits special_bits(Bits a, [[maybe_unused]] Bits b) {
-  using E = Exponents<Bits>;
+  using E = OperandExponents<Bits>;
   if constexpr (rounded == Rounded::division) return E::division(a, b);
   if constexpr (rounded == Rounded::root) return E::root(a);
   return E::reciprocal(a);

@@ -58,7 +58,7 @@ namespace {
 // ---- integers. Of D, a register has eight rows, each in four lanes: every second column of eight.
 
 using Counts = std::int32_t __attribute__((vector_size(4 * kWide)));
-constexpr int kLanes = 64, kVectors = kLanes / kWide; ///< of 16 rows and every second column of eight
+constexpr int kHalfLanes = 64, kHalfVectors = kHalfLanes / kWide; ///< of 16 rows and every second column of eight
 
 // D = products, or D + products, kept to 32 bits.
 void add_products(const GroupSite& s, Warp* of, bool accumulate, int block, int half, int odd,
@@ -92,19 +92,20 @@ void multiply_rows(const GroupSite& s, Warp* of, const float* a, const float* b)
         rows[(k * kRowsOfWarp + i) * 4 + copy] = a[(i / kBlock * s.k + k) * kBlock + i % kBlock];
   const bool accumulate = accumulates(s, of);
   for (int block = 0; block < s.n / kBlock; ++block) {
-    Floats sum[2][kVectors]{};
+    Floats sum[2][kHalfVectors]{};
     for (int k = 0; k < s.k; ++k) {
       const float* const columns = b + (block * s.k + k) * kBlock;
       const Floats even = four_columns(columns), odd = four_columns(columns + 4);
-      for (int v = 0; v < kVectors; ++v) {
-        const auto of_rows = load<Floats>(rows + k * kLanes + v * kWide);
+      for (int v = 0; v < kHalfVectors; ++v) {
+        const auto of_rows = load<Floats>(rows + k * kHalfLanes + v * kWide);
         sum[0][v] += of_rows * even;
         sum[1][v] += of_rows * odd;
       }
     }
-    alignas(64) std::int32_t products[2][kLanes];
+    alignas(64) std::int32_t products[2][kHalfLanes];
     for (int odd = 0; odd < 2; ++odd) {
-      for (int v = 0; v < kVectors; ++v) store(products[odd] + v * kWide, __builtin_convertvector(sum[odd][v], Counts));
+      for (int v = 0; v < kHalfVectors; ++v)
+        store(products[odd] + v * kWide, __builtin_convertvector(sum[odd][v], Counts));
       for (int half = 0; half < 2; ++half)
         add_products(s, of, accumulate, block, half, odd, products[odd] + half * kWarpSize);
     }

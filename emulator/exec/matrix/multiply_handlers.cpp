@@ -99,7 +99,7 @@ void add_doubles(const MatrixSite& s, const double* a, const double* b, const do
   for (int j = 0; j < s.n; ++j) add_column_with_nans(s, a, b + j, d + j * rows);
 }
 
-template <Rounding r> struct Rounded { static constexpr Rounding rounding = r; };
+template <Rounding r> struct RoundedTo { static constexpr Rounding rounding = r; };
 
 template <Rounding rounding> bool multiply_doubles(const Op* op, Warp* warp) {
   const MatrixSite& s = *op->matrix;
@@ -108,7 +108,7 @@ template <Rounding rounding> bool multiply_doubles(const Op* op, Warp* warp) {
   read_doubles(s.b, 1, warp, b);
   read_doubles(s.c, 2, warp, c);
   {
-    const RoundingScope<Rounded<rounding>> scope;
+    const RoundingScope<RoundedTo<rounding>> scope;
     s.m == 8 ? add_doubles<8>(s, a, b, c, d) : add_doubles<16>(s, a, b, c, d);
   }
   write_doubles(s.d, 2, warp, d);

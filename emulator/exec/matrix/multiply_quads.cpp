@@ -15,7 +15,7 @@ constexpr int kRegister = 2 * kWarpSize; ///< halves of a register of all lanes
 // Of a row within its matrix, the lane of its quad: rows 4 to 7 are 16 lanes later.
 constexpr int lane_of(int quad, int row) { return 4 * quad + row % 4 + row / 4 * 16; }
 
-struct Sums {
+struct QuadSums {
   alignas(32) float rows[kRows][kSize];
 };
 
@@ -47,13 +47,13 @@ struct FourPairs {
   }
 };
 
-void rows_of_halves(const float* values, Sums& sums) {
+void rows_of_halves(const float* values, QuadSums& sums) {
   for (int lane = 0; lane < kWarpSize; lane += 4)
     FourPairs::from(values + 2 * lane, kRegister)
         .transposed()
         .to(sums.rows[lane % 16 / 4 * kSize + lane / 16 * 4], kSize);
 }
-void halves_of_rows(const Sums& sums, float* values) {
+void halves_of_rows(const QuadSums& sums, float* values) {
   for (int lane = 0; lane < kWarpSize; lane += 4)
     FourPairs::from(sums.rows[lane % 16 / 4 * kSize + lane / 16 * 4], kSize)
         .transposed()
@@ -97,7 +97,7 @@ template <class Move> void each_eight_lanes(const Fragment& f, Warp* warp, Move 
     }
 }
 
-void read_singles(const Fragment& f, Warp* warp, Sums& sums) {
+void read_singles(const Fragment& f, Warp* warp, QuadSums& sums) {
   each_eight_lanes(f, warp, [&](float* const* from, int at) {
     const TwoRows left = rows_of(load<EightFloats>(from[0]), load<EightFloats>(from[1])),
                   right = rows_of(load<EightFloats>(from[2]), load<EightFloats>(from[3]));
@@ -107,7 +107,7 @@ void read_singles(const Fragment& f, Warp* warp, Sums& sums) {
     store(sums.rows[at + kSize + 1], upper_halves(left.second, right.second));
   });
 }
-void write_singles(const Fragment& f, Warp* warp, const Sums& sums) {
+void write_singles(const Fragment& f, Warp* warp, const QuadSums& sums) {
   each_eight_lanes(f, warp, [&](float* const* to, int at) {
     const auto line = [&](int i) { return load<EightFloats>(sums.rows[at + i]); };
     const EightFloats first = line(0), second = line(1), third = line(kSize), fourth = line(kSize + 1);
@@ -162,7 +162,7 @@ template <bool by_rows> constexpr int place_in_a(int quad, int row, int k) {
                  : row / 2 % 2 * kRegister + 2 * lane_of(quad, row / 4 * 4 + k) + row % 2;
 }
 
-template <bool by_rows> void add_products(const float* a, const EightFloats (*b)[kDepth], Sums& sums) {
+template <bool by_rows> void add_products(const float* a, const EightFloats (*b)[kDepth], QuadSums& sums) {
   for (int q = 0; q < kQuads; ++q)
     for (int i = 0; i < kSize; ++i) {
       EightFloats sum{};
@@ -180,7 +180,7 @@ bool multiply_quads(const Op* op, Warp* warp) {
   const MatrixSite& s = *op->matrix;
   alignas(64) float a[2 * kRegister], values[4 * kRegister];
   EightFloats b[kQuads][kDepth];
-  Sums sums;
+  QuadSums sums;
   widen(s.a, warp, a);
   read_b(s.b, warp, b);
   if (s.c.element == MatrixElement::f16) {
