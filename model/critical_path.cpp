@@ -94,10 +94,12 @@ double constants_of_first_block(const KernelStatistics& s, const Device& device,
 }
 
 /// Cycles in which warps wait for compare-and-swaps of other warps: the updates of a word follow each other, and each of
-/// them makes those repeat that wait for the same word, which are those of the blocks that run at the same time.
-double swaps_of_others(const KernelStatistics& s, double rounds, const CriticalPathParameters& d) {
+/// them makes those repeat that wait for the same word. Each resident thread waits for one word at a time.
+double swaps_of_others(const KernelStatistics& s, const Device& device, const CriticalPathParameters& d) {
+  const double resident = std::min(*s.blocks, device.multiprocessors * *s.resident_blocks) * *s.threads_per_block;
+  const double waiting = std::min(1.0, resident / std::max(1.0, value_of(s.global_swaps)));
   return value_of(s.swaps_of_other_warps) * d.global_swap.value_or(0) +
-         value_of(s.swap_pairs) / rounds * d.swap_pair.value_or(0);
+         value_of(s.swap_pairs) * waiting * d.swap_pair.value_or(0);
 }
 
 void add_path_remarks(Prediction& p, const KernelStatistics& s) {
@@ -125,7 +127,7 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
   note(p, "memory_bytes", t.memory_read + t.memory_written, "bytes");
   const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
   const double alone = latency(p, s, t, rounds, d);
-  const double swaps = note(p, "swap_chain", swaps_of_others(s, rounds, d), "cycles");
+  const double swaps = note(p, "swap_chain", swaps_of_others(s, device, d), "cycles");
 
   const Bound units[] = {
       {"issue", warps * machine / d.issue, "compute"},

@@ -173,6 +173,7 @@ private:
     s.host_bytes = before.host_bytes;
     s.only_loaded_sectors = before.only_loaded_sectors;
     s.written_sectors = before.written_sectors;
+    s.global_swaps = before.global_swaps;
     s.swaps_of_other_warps = before.swaps_of_other_warps;
     s.swap_pairs = before.swap_pairs;
     if (report_.longest) add_longest_warps(s, *report_.longest, module_, kernel_);
@@ -253,6 +254,7 @@ struct TargetLaunch {
       report.statistics.written_sectors = static_cast<double>(result.footprint->written);
     }
     if (result.swaps) {
+      report.statistics.global_swaps = static_cast<double>(result.swaps->all);
       report.statistics.swaps_of_other_warps = static_cast<double>(result.swaps->of_other_warps);
       report.statistics.swap_pairs = static_cast<double>(result.swaps->pairs);
     }

@@ -335,6 +335,7 @@ private:
     }
     if (json.contains("swap_pairs")) // missing in older traces, and without compare-and-swaps
       result.swaps = exec::Swaps{natural<std::uint64_t>(json.at("swaps_of_other_warps"), "swaps_of_other_warps"),
+                                 natural<std::uint64_t>(json.at("global_swaps"), "global_swaps"),
                                  natural<std::uint64_t>(json.at("swap_pairs"), "swap_pairs")};
     if (json.contains("longest_warp")) { // missing in older traces
       exec::LongestWarps longest;
@@ -433,6 +434,7 @@ std::string describe_end(const LaunchReport& report, const analyzers::trace::Tot
   if (!totals.waits.empty()) json["async_waits"] = waits_of(totals.waits);
   if (!totals.special_operands.empty()) json["special_operands"] = special_of(totals.special_operands);
   if (report.statistics.swap_pairs) {
+    json["global_swaps"] = static_cast<std::uint64_t>(report.statistics.global_swaps.value_or(0));
     json["swaps_of_other_warps"] = static_cast<std::uint64_t>(report.statistics.swaps_of_other_warps.value_or(0));
     json["swap_pairs"] = static_cast<std::uint64_t>(*report.statistics.swap_pairs);
   }

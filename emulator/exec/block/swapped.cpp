@@ -28,6 +28,7 @@ Swaps SwappedWords::count() const {
   std::map<std::uint64_t, std::uint64_t> pairs; ///< by quarter of a kilobyte
   for (const auto& [address, word] : words_) {
     result.of_other_warps = std::max(result.of_other_warps, word.updates - word.most_of_warp);
+    result.all += word.updates;
     if (word.updates > 1) pairs[address / kQuarter] += word.updates * (word.updates - 1);
   }
   for (auto first = pairs.begin(); first != pairs.end(); ++first) {

@@ -90,6 +90,7 @@ struct Footprint {
 /// it compares with, or swaps it for the same, is not an update.
 struct Swaps {
   std::uint64_t of_other_warps = 0; ///< most updates of a word, but for those that one warp makes without a pause
+  std::uint64_t all = 0;            ///< updates
   std::uint64_t pairs = 0;          ///< ordered pairs of updates of the same word, in the kilobyte that has most
 };
 
