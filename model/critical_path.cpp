@@ -93,6 +93,15 @@ double constants_of_first_block(const KernelStatistics& s, const Device& device,
          value_of(s.parameter_lines) * (alone ? *d.constant_line : *d.constant_line_of_two);
 }
 
+/// Cycles in which warps wait for compare-and-swaps of other warps: the updates of a word follow each other, and each of
+/// them makes those repeat that wait for the same word. Each resident thread waits for one word at a time.
+double swaps_of_others(const KernelStatistics& s, const Device& device, const CriticalPathParameters& d) {
+  const double resident = std::min(*s.blocks, device.multiprocessors * *s.resident_blocks) * *s.threads_per_block;
+  const double waiting = std::min(1.0, resident / std::max(1.0, value_of(s.global_swaps)));
+  return value_of(s.swaps_of_other_warps) * d.global_swap.value_or(0) +
+         value_of(s.swap_pairs) * waiting * d.swap_pair.value_or(0);
+}
+
 void add_path_remarks(Prediction& p, const KernelStatistics& s) {
   remark_each_unknown_hit(p, s);
   if (value_of(s.atomic_transactions) > 0)
@@ -117,7 +126,8 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
       s.double_operations.value_or(value_of(s.by_class[static_cast<std::size_t>(IssueClass::double_precision)]));
   note(p, "memory_bytes", t.memory_read + t.memory_written, "bytes");
   const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
-  const double critical = latency(p, s, t, rounds, d);
+  const double alone = latency(p, s, t, rounds, d);
+  const double swaps = note(p, "swap_chain", swaps_of_others(s, device, d), "cycles");
 
   const Bound units[] = {
       {"issue", warps * machine / d.issue, "compute"},
@@ -137,7 +147,7 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
   const Bound& busiest = largest(p, units);
   const Bound bounds[] = {
       {"busiest", busiest.cycles, busiest.kind},
-      {"latency", critical, "latency"},
+      {"latency", alone + swaps, swaps > alone ? "contended atomics" : "latency"},
       {"barriers", warps * value_of(s.synchronizations) * path_latency(d, "latency_barrier_of_warp"), "barriers"},
       {"atomics", contention(s, {d.atomic_half_line, d.float_atomic_word, d.atomic_kilobyte}), "contended atomics"},
       {"host", host ? std::hypot(t.host_read / *d.host_read, t.host_written / *d.host_write) : 0, "memory of the host"},

@@ -101,6 +101,8 @@ template <Maybe<CriticalPathParameters> T, class Visit> void visit_fields(T& par
   visit("atomic_kilobyte", parameters.atomic_kilobyte);
   visit("overlap", parameters.overlap);
   visit("shared_swap", parameters.shared_swap);
+  visit("global_swap", parameters.global_swap);
+  visit("swap_pair", parameters.swap_pair);
   visit("port_read", parameters.port_read);
   visit("port_read_scattered", parameters.port_read_scattered);
   visit("port_write", parameters.port_write);

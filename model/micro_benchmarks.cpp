@@ -166,12 +166,15 @@ void add_atomics(CriticalPathParameters& p, Answers& answers) {
   p.float_atomic_word = answers.launch("add_atomically f32 256 256 0 1") / kUpdates;
   // 256 words that lie in a kilobyte: a warp updates 32 of them, 4 sectors.
   p.atomic_kilobyte = answers.launch("add_atomically s32 256 256 8 1") / (kUpdates / 8);
+  constexpr double kPairs = 32.0 * 3128 * 3127; // each thread updates one of 32 words
+  p.swap_pair = answers.launch("add_by_exchange 391 256 5") / kPairs;
 }
 
-/// What other micro-benchmarks measure: ask/compare_and_swap.cu, ask/ports.cu, ask/in_flight.cu, ask/constants.cu and
-/// ask/short_launches.cu; and the time between two blocks, which shows only if nothing else limits copies of words.
+/// What other micro-benchmarks measure: ask/compare_and_swap.cu, ask/swaps.cu, ask/ports.cu, ask/in_flight.cu,
+/// ask/constants.cu and ask/short_launches.cu; and the time between two blocks, which shows only if nothing else limits copies of words.
 void keep_others(CriticalPathParameters& p, const CriticalPathParameters& known) {
   p.shared_swap = known.shared_swap;
+  p.global_swap = known.global_swap;
   p.port_read = known.port_read;
   p.port_read_scattered = known.port_read_scattered;
   p.port_write = known.port_write;

@@ -173,6 +173,9 @@ private:
     s.host_bytes = before.host_bytes;
     s.only_loaded_sectors = before.only_loaded_sectors;
     s.written_sectors = before.written_sectors;
+    s.global_swaps = before.global_swaps;
+    s.swaps_of_other_warps = before.swaps_of_other_warps;
+    s.swap_pairs = before.swap_pairs;
     if (report_.longest) add_longest_warps(s, *report_.longest, module_, kernel_);
     bool known = false;
     for (const model::Model& m : model::models()) {
@@ -249,6 +252,11 @@ struct TargetLaunch {
     if (result.footprint) {
       report.statistics.only_loaded_sectors = static_cast<double>(result.footprint->only_loaded);
       report.statistics.written_sectors = static_cast<double>(result.footprint->written);
+    }
+    if (result.swaps) {
+      report.statistics.global_swaps = static_cast<double>(result.swaps->all);
+      report.statistics.swaps_of_other_warps = static_cast<double>(result.swaps->of_other_warps);
+      report.statistics.swap_pairs = static_cast<double>(result.swaps->pairs);
     }
     report.longest = result.longest;
     if (!result.watched_because.empty()) report.partial.push_back("not sampled: " + result.watched_because);

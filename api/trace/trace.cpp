@@ -105,7 +105,10 @@ public:
     exec::LaunchResult result;
     result.printed = traced_.printed;
     if (launch.watcher == nullptr) return result;
-    if (kept(traced_.filter).empty()) result.longest = traced_.longest;
+    if (kept(traced_.filter).empty()) { // of the whole launch
+      result.longest = traced_.longest;
+      result.swaps = traced_.swaps;
+    }
     if (result.longest) launch.watcher->longest_warps(*result.longest);
     if (const Expected<void> done =
             trace::replay(reader_, launch_, limits_of(*launch.program, launch.shape), *launch.watcher, traced_.totals);

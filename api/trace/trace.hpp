@@ -70,6 +70,7 @@ struct TracedLaunch {
   std::string printed;   ///< by printf() in the kernel
   std::optional<Diagnostic> trap;
   std::optional<exec::Footprint> footprint;
+  std::optional<exec::Swaps> swaps;
   std::optional<exec::LongestWarps> longest;
   analyzers::trace::Totals totals;
   std::shared_ptr<Buffer> pointed_to; ///< by an argument; as large as the original memory

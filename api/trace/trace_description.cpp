@@ -355,6 +355,10 @@ private:
       footprint.written = natural<std::uint64_t>(json.at("written_sectors"), "written_sectors");
       result.footprint = footprint;
     }
+    if (json.contains("swap_pairs")) // missing in older traces, and without compare-and-swaps
+      result.swaps = exec::Swaps{natural<std::uint64_t>(json.at("swaps_of_other_warps"), "swaps_of_other_warps"),
+                                 natural<std::uint64_t>(json.at("global_swaps"), "global_swaps"),
+                                 natural<std::uint64_t>(json.at("swap_pairs"), "swap_pairs")};
     if (json.contains("longest_warp")) { // missing in older traces
       exec::LongestWarps longest;
       longest.of_launch = natural<std::uint64_t>(json.at("longest_warp"), "longest_warp");
@@ -454,6 +458,11 @@ std::string describe_end(const LaunchReport& report, const analyzers::trace::Tot
   if (!totals.waits.empty()) json["async_waits"] = waits_of(totals.waits);
   if (!totals.lane_copies.empty()) json["lane_copies"] = lane_copies_of(totals.lane_copies);
   if (!totals.special_operands.empty()) json["special_operands"] = special_of(totals.special_operands);
+  if (report.statistics.swap_pairs) {
+    json["global_swaps"] = static_cast<std::uint64_t>(report.statistics.global_swaps.value_or(0));
+    json["swaps_of_other_warps"] = static_cast<std::uint64_t>(report.statistics.swaps_of_other_warps.value_or(0));
+    json["swap_pairs"] = static_cast<std::uint64_t>(*report.statistics.swap_pairs);
+  }
   if (report.longest) {
     json["longest_warp"] = report.longest->of_launch;
     json["longest_of_blocks"] = report.longest->of_ctas;

@@ -19,6 +19,7 @@ constexpr std::size_t kInstructions = 15; // of testing::kScale
 /// Of the launch of a trace with this end.
 struct End {
   std::optional<exec::LongestWarps> longest;
+  std::optional<exec::Swaps> swaps;
   trace::Totals totals;
 };
 Expected<End> read_back(const std::string& end) {
@@ -37,7 +38,8 @@ Expected<End> read_back(const std::string& end) {
   }
   const auto opened = Trace::open(path);
   if (!opened) return failure(opened.error());
-  return End{opened->launches().at(0).longest, opened->launches().at(0).totals};
+  const TracedLaunch& launch = opened->launches().at(0);
+  return End{launch.longest, launch.swaps, launch.totals};
 }
 
 LaunchReport report_of(const exec::LongestWarps& longest) {
@@ -57,6 +59,20 @@ TEST(TraceEnds, HaveTheTimesOfTheLongestWarps) {
   const auto read = read_back(end);
   ASSERT_TRUE(read) << read.error().list().front().message;
   EXPECT_EQ(read->longest, longest);
+}
+
+TEST(TraceEnds, HaveTheUpdatesByCompareAndSwap) {
+  LaunchReport report = report_of({40, 90, {}, {}});
+  EXPECT_FALSE(Json::parse(describe_end(report, {})).contains("swap_pairs"));
+  report.statistics.swaps_of_other_warps = 99;
+  report.statistics.global_swaps = 5000;
+  report.statistics.swap_pairs = 9900;
+  const auto read = read_back(describe_end(report, {}));
+  ASSERT_TRUE(read) << read.error().list().front().message;
+  ASSERT_TRUE(read->swaps);
+  EXPECT_EQ(read->swaps->of_other_warps, 99u);
+  EXPECT_EQ(read->swaps->all, 5000u);
+  EXPECT_EQ(read->swaps->pairs, 9900u);
 }
 
 TEST(TraceEnds, OlderTracesHaveOnlyTheirInstructions) {

@@ -79,6 +79,11 @@ const std::vector<TimedLaunch>& tutorial_programs() {
   return list;
 }
 
+const std::vector<TimedLaunch>& suite_programs() {
+  static const std::vector<TimedLaunch> list = read_launches("suite_programs.jsonl");
+  return list;
+}
+
 const std::vector<TimedLaunch>& versions_of_samples() {
   static const std::vector<TimedLaunch> list = read_launches("versions_of_samples.jsonl");
   return list;

@@ -42,6 +42,9 @@ const std::vector<TimedLaunch>& stranger_programs();
 /// Launches of llm.c and of tutorials, predicted before anybody looked at their times by the version of the model with
 /// loads in flight; on an H200 only.
 const std::vector<TimedLaunch>& tutorial_programs();
+/// Launches of Rodinia, SHOC and HeCBench, predicted before anybody looked at their times by the version of the model
+/// with compare-and-swaps of several warps; on an H200 only.
+const std::vector<TimedLaunch>& suite_programs();
 /// Launches of versions of the kernels in samples/, on an H200 (tests/data/hardware/times.jsonl).
 const std::vector<TimedLaunch>& versions_of_samples();
 /// Those of the launches on an H200 that say how large the error of a prediction is: all whose blocks do not wait.

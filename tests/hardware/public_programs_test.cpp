@@ -76,6 +76,8 @@ TEST(PublicPrograms, ErrorsOfProgramsThatWerePredictedFirstAreAsDocumented) {
   EXPECT_EQ(programs_of(tutorial_programs()).size(), 22u);
   EXPECT_EQ(programs_of(modelled(tutorial_programs())).size(), 20u);
   expect(errors(model::kCriticalPath, modelled(tutorial_programs()), kH200), 39, 14.25, 7.18, 0.9699);
+  EXPECT_EQ(programs_of(suite_programs()).size(), 15u);
+  expect(errors(model::kCriticalPath, suite_programs(), kH200), 39, 0, 0, 0);
 }
 
 TEST(PublicPrograms, ErrorsOfTheNewestProgramsAreAsDocumented) {
@@ -176,7 +178,7 @@ TEST(PublicPrograms, BoundsAreBelowMeasuredTimes) {
             << id << ", " << gpu.name << ": " << launch.program << ", " << launch.kernel;
   };
   for (const auto* launches : {&public_programs(), &newest_programs(), &more_programs(), &sample_programs(),
-                               &stranger_programs(), &tutorial_programs(), &versions_of_samples()})
+                               &stranger_programs(), &tutorial_programs(), &suite_programs(), &versions_of_samples()})
     expect_below(*launches, kH200);
   for (const auto* launches : {&public_programs(), &later_programs()}) expect_below(without_waits(*launches), kH100);
 }

@@ -174,6 +174,21 @@ TEST(CriticalPath, SwapsOfASharedWordFollowEachOther) {
   EXPECT_EQ(p.bound, "contended atomics");
 }
 
+TEST(CriticalPath, SwapsOfAWordOfOtherWarpsFollowEachOther) {
+  KernelStatistics s = launch_on_h200();
+  const double alone = *predicted(s).term("latency");
+  s.global_swaps = *s.blocks * *s.threads_per_block; // one a thread
+  s.swaps_of_other_warps = 1000;
+  s.swap_pairs = 1e6;
+  const double chain = 1000 * *parameters().global_swap, repeated = 1e6 * *parameters().swap_pair;
+  const Prediction p = predicted(s);
+  EXPECT_DOUBLE_EQ(*p.term("swap_chain"), chain + repeated);
+  EXPECT_DOUBLE_EQ(*p.term("latency"), alone + chain + repeated);
+  EXPECT_EQ(p.bound, "contended atomics");
+  *s.global_swaps *= 2; // threads make one after the other: half of the updates wait at the same time
+  EXPECT_DOUBLE_EQ(*predicted(s).term("swap_chain"), chain + repeated / 2);
+}
+
 TEST(CriticalPath, ScatteredAccessesMoveWholePairsOfSectors) {
   const CriticalPathParameters t = parameters();
   KernelStatistics s = launch_on_h200();

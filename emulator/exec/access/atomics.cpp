@@ -116,13 +116,18 @@ template <class T, class Operation, bool locked> T update(std::byte* p, T b, T c
   }
 }
 
+/// The lanes whose compare-and-swap has changed the word; of other operations, none. `d` may be `b` or `c`.
 template <class T, class Operation, bool locked>
-void update_lanes(const HostAccess& host, Mask mask, int element, const T* b, const T* c, T* d) {
+Mask update_lanes(const HostAccess& host, Mask mask, int element, const T* b, const T* c, T* d) {
+  Mask swapped = 0;
   for (const int i : EachLane(mask)) {
     std::byte* const p = host.at(i) + element * static_cast<std::ptrdiff_t>(sizeof(T));
     const T old = update<T, Operation, locked>(p, b[i], c[i]);
+    if constexpr (std::is_same_v<Operation, CompareAndSwap>)
+      if (old == b[i] && c[i] != b[i]) swapped |= Mask{1} << i;
     if (d != nullptr) d[i] = old;
   }
+  return swapped;
 }
 
 // The lanes whose memory does not belong to CTAs of this worker.
@@ -171,11 +176,12 @@ template <class T, class Operation, class Global, int V> const Op* atomic(const 
     const T* const b = row<T>(warp, V == 1 ? op->src[1] : site.from[e]);
     const T* const c = row<T>(warp, V == 1 ? op->src[2] : site.from[e]);
     T* const d = site.kind == AccessKind::atomic ? row<T>(warp, V == 1 ? op->dst[0] : site.to[e]) : nullptr;
-    if (warp->worker->alone)
-      update_lanes<T, Global, false>(host, global, e, b, c, d);
-    else
-      update_lanes<T, Global, true>(host, global, e, b, c, d);
+    const Mask swapped = warp->worker->alone ? update_lanes<T, Global, false>(host, global, e, b, c, d)
+                                             : update_lanes<T, Global, true>(host, global, e, b, c, d);
     update_lanes<T, Operation, false>(host, mask & ~global, e, b, c, d);
+    if (auto& words = warp->worker->swapped; swapped != 0 && words)
+      for (const int i : EachLane(swapped))
+        words->add({warp->cta->number, warp->index}, reinterpret_cast<std::uint64_t>(host.at(i)));
   }
   return op + 1;
 }

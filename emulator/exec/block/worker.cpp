@@ -186,6 +186,8 @@ Worker::Worker(const Launch& l, std::unique_ptr<Shard> s, bool light)
   regions.resize(program.sites.size());
   for (LaunchChecker* const checker : launch.checkers) checkers.push_back(checker->make(launch));
   if (shard && launch.footprint) touched.emplace(program.sites.size());
+  const auto swaps = [](const MemorySite& site) { return site.swaps; };
+  if (shard && !light && std::any_of(program.sites.begin(), program.sites.end(), swaps)) swapped.emplace();
   if ((shard && !light) || !checkers.empty()) watch.emplace(shard.get(), touched ? &*touched : nullptr, checkers);
   for (const CountedBlock& block : program.blocks) blocks.push_back({0, 0, block.count});
   guarded.resize(program.guarded.size());
@@ -266,6 +268,7 @@ void Worker::flush() {
 void Worker::fields(Archive& a) {
   a(blocks, guarded, taken_lanes, steps, printed, trap, overruns, longest);
   if (touched) touched->fields(a);
+  if (swapped) swapped->fields(a);
   if (shard) shard->fields(a);
 }
 

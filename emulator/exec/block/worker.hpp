@@ -5,6 +5,7 @@
 #include "emulator/exec/block/block_classes.hpp"
 #include "emulator/exec/block/lane_copies.hpp"
 #include "emulator/exec/block/longest_warps.hpp"
+#include "emulator/exec/block/swapped.hpp"
 #include "emulator/exec/block/touched.hpp"
 #include "emulator/exec/memory/memory.hpp"
 #include "emulator/exec/state/launch.hpp"
@@ -144,6 +145,7 @@ struct Worker {
   bool compiled = false; ///< warps may run in compiled code: exec/compile/tier.hpp
   std::unique_ptr<Shard> shard;
   std::optional<TouchedSectors> touched;
+  std::optional<SwappedWords> swapped; ///< with a shard that sees all accesses, if the program compares and swaps
   std::vector<std::unique_ptr<Checker>> checkers; ///< by launch.checkers
   std::optional<AccessWatch> watch;
   LaneCopyWatch lane_copies;           ///< with a shard

@@ -157,6 +157,10 @@ LaunchResult totals(const Launch& launch, Workers& workers) {
 LaunchResult merged(const Launch& launch, Workers& workers) {
   LaunchResult result = totals(launch, workers);
   if (launch.watcher == nullptr) return result;
+  if (workers.front()->swapped) {
+    for (std::size_t i = 1; i < workers.size(); ++i) workers.front()->swapped->merge(*workers[i]->swapped);
+    result.swaps = workers.front()->swapped->count();
+  }
   std::vector<std::unique_ptr<Shard>> shards;
   std::vector<const Worker*> all;
   for (const auto& worker : workers) {

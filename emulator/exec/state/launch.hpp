@@ -86,6 +86,14 @@ struct Footprint {
   friend bool operator==(const Footprint&, const Footprint&) = default;
 };
 
+/// How the updates of words of global memory by compare-and-swap may follow each other. What finds another value than
+/// it compares with, or swaps it for the same, is not an update.
+struct Swaps {
+  std::uint64_t of_other_warps = 0; ///< most updates of a word, but for those that one warp makes without a pause
+  std::uint64_t all = 0;            ///< updates
+  std::uint64_t pairs = 0;          ///< ordered pairs of updates of the same word, in the kilobyte that has most
+};
+
 struct LaunchResult {
   std::optional<Trap> trap;               ///< of the lowest CTA that trapped
   std::uint64_t steps = 0;                ///< warp instructions, counted at branches
@@ -93,6 +101,7 @@ struct LaunchResult {
   std::vector<Overrun> overruns;          ///< by instruction
   std::vector<ToolFindingGroup> findings; ///< of the tools, sorted by place
   std::optional<Footprint> footprint;
+  std::optional<Swaps> swaps;          ///< with a watcher that sees all blocks
   std::optional<LongestWarps> longest; ///< with a watcher
   std::string watched_because;         ///< with Launch::sampling: why all blocks were watched; empty: not all were
   /// With Launch::ranks: why one rank ran the whole launch; empty: all ranks ran it together.

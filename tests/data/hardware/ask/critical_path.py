@@ -51,6 +51,8 @@ def bounds(s, p, multiprocessors, constant_passes):
     memory_read, memory_written = (1 - host) * bytes_read, max(0, (1 - host) * bytes_written - p["kept_bytes"])
     from_host = min(1, host_read / (32 * read)) if read else 0
     rounds = max(1, blocks / of("resident_blocks"))
+    resident = min(of("blocks"), multiprocessors * of("resident_blocks")) * of("threads_per_block")
+    waiting = min(1, resident / max(1, of("global_swaps")))
     cold = memory_read / (32 * read) if read else 0
     cold = min(1 - from_host, cold + (s.get("first_wave_from_memory", cold) - cold) / rounds)
     farther = (p["latency_host"] - p["latency_l2"]) / (p["latency_memory"] - p["latency_l2"])
@@ -66,7 +68,7 @@ def bounds(s, p, multiprocessors, constant_passes):
         "constants": warps * of("constant_passes") / constant_passes,
         "launch": of("blocks") * p["block_cycles"] + all_warps * p["warp_cycles"],
         "warp": alone,
-        "latency": max(rounds * max(alone, along("longest_of_blocks_")) + (rounds - 1) * p["block_turnover"], max(alone, along("longest_warp_"))),
+        "latency": of("swaps_of_other_warps") * p["global_swap"] + of("swap_pairs") * waiting * p["swap_pair"] + max(rounds * max(alone, along("longest_of_blocks_")) + (rounds - 1) * p["block_turnover"], max(alone, along("longest_warp_"))),
         "barriers": warps * of("synchronizations") * p["latency_barrier_of_warp"],
         "atomics": max(of("half_line_updates") * p["atomic_half_line"], of("word_float_updates") * p["float_atomic_word"], of("kilobyte_updates") * p["atomic_kilobyte"]),
         "host": math.hypot(host_read / p["host_read"], host_written / p["host_write"]),
