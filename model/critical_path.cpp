@@ -93,8 +93,8 @@ double constants_of_first_block(const KernelStatistics& s, const Device& device,
          value_of(s.parameter_lines) * (alone ? *d.constant_line : *d.constant_line_of_two);
 }
 
-/// Cycles in which warps wait for compare-and-swaps of other warps: the updates of a word follow each other, and each of
-/// them makes those repeat that wait for the same word. Each resident thread waits for one word at a time.
+/// Cycles in which warps wait for compare-and-swaps of other warps: the updates of a word follow each other, and each
+/// of them makes those repeat that wait for the same word. Each resident thread waits for one word at a time.
 double swaps_of_others(const KernelStatistics& s, const Device& device, const CriticalPathParameters& d) {
   const double resident = std::min(*s.blocks, device.multiprocessors * *s.resident_blocks) * *s.threads_per_block;
   const double waiting = std::min(1.0, resident / std::max(1.0, value_of(s.global_swaps)));

@@ -61,8 +61,8 @@ TEST(Contention, IsNotSaidToSaveLittleByAModelThatIgnoresIt) {
   EXPECT_EQ(text.find(" less time "), text.npos) << text;
 }
 
-/// Each thread adds 1 to word (thread AND %mask) until no other was faster, and then compares word 0 with a value that it
-/// does not have, and swaps its own value for the same.
+/// Each thread adds 1 to word (thread AND %mask) until no other was faster, and then compares word 0 with a value that
+/// it does not have, and swaps its own value for the same.
 constexpr std::string_view kGlobalSwaps = R"(.version 7.2
 .target sm_70
 .address_size 64

@@ -179,7 +179,7 @@ template <class T, class Operation, class Global, int V> const Op* atomic(const 
     const Mask swapped = warp->worker->alone ? update_lanes<T, Global, false>(host, global, e, b, c, d)
                                              : update_lanes<T, Global, true>(host, global, e, b, c, d);
     update_lanes<T, Operation, false>(host, mask & ~global, e, b, c, d);
-    if (auto& words = warp->worker->swapped; swapped != 0 && words)
+    if (auto& words = warp->worker->swapped; swapped != 0 && site.swaps && words)
       for (const int i : EachLane(swapped))
         words->add({warp->cta->number, warp->index}, reinterpret_cast<std::uint64_t>(host.at(i)));
   }

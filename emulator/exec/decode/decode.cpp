@@ -6,6 +6,7 @@
 #include "emulator/exec/calls/calls.hpp"
 #include "emulator/ir/joined_accesses.hpp"
 #include "emulator/ir/link.hpp"
+#include "emulator/ir/swap_updates.hpp"
 #include "emulator/ir/warp_order.hpp"
 
 #include <fmt/format.h>
@@ -45,6 +46,7 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   program_->level = level_.name;
   program_->block_dependence = ir::block_dependence(module_, function_);
   program_->reductions_commute = ir::reductions_commute(module_, function_);
+  swap_updates_ = ir::swap_updates(module_, function_);
   list_constants();
   check_registers(); // before their offsets are used
   if (!diagnostics_.has_errors()) lay_out_variables();

@@ -242,6 +242,7 @@ private:
     std::int64_t offset;
   };
   std::map<std::uint32_t, Observed> joined_;
+  std::vector<bool> swap_updates_; ///< by instruction
 
   const ir::Instruction* current_ = nullptr;
   std::uint32_t current_index_ = 0;

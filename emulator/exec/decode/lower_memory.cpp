@@ -198,7 +198,7 @@ void Decoder::atomic(const isa::Spelling& spelling) {
   const std::uint32_t c = spelling.has(Word::w_cas) ? source(operands[next], type, false) : b;
   MemorySite& s = site(space_of_access(spelling, where), returns ? AccessKind::atomic : AccessKind::reduction,
                        width * isa::bytes(type), a);
-  s.swaps = spelling.has(Word::w_cas);
+  s.swaps = swap_updates_[current_index_];
   if (width > 1) {
     for (std::size_t e = 0; e < values.size(); ++e) s.from[e] = source(values[e], type, false);
     if (returns) {

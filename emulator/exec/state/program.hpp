@@ -38,7 +38,7 @@ struct MemorySite {
   std::uint16_t lane_bytes = 0; ///< all elements of a vector together; also the required alignment
   bool address32 = false;       ///< the address row holds 32-bit values
   bool cluster = false;         ///< may access shared memory of other CTAs of the cluster
-  bool swaps = false;           ///< compares and swaps
+  bool swaps = false;           ///< a compare-and-swap that repeats until no other was faster
   /// The access that the watcher sees. It is wider if the assembler would join this access with its neighbours (see
   /// ir/joined_accesses.hpp). 0 bytes: another site reports this access. The offset is relative to the address.
   std::uint16_t observed_bytes = 0;
