@@ -19,9 +19,6 @@
 #include <immintrin.h>
 #endif
 
-// Vectors that the processor does not support are passed in memory. This does not affect code outside these files.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace warplens::exec::WARPLENS_LEVEL {
 
 using Word32 = std::uint32_t;
