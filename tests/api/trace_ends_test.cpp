@@ -103,7 +103,7 @@ TEST(TraceEnds, DamagedTimesAreRefused) {
 constexpr exec::SizedProduct kProducts[] = {{3, exec::MatrixElement::f16, 16384}, {7, exec::MatrixElement::e4m3, 1}};
 
 TEST(TraceEnds, HaveTheProductsWhoseSizeIsKnownOnlyWhenTheyRun) {
-  const std::string end = describe_end({}, {{kProducts[0], kProducts[1]}, {}, {}, {}});
+  const std::string end = describe_end({}, {{kProducts[0], kProducts[1]}, {}, {}, {}, {}});
   EXPECT_EQ(Json::parse(end)["sized_products"], Json::parse(R"([[3, "f16", 16384], [7, "e4m3", 1]])"));
   const auto read = read_back(end);
   ASSERT_TRUE(read) << read.error().list().front().message;

@@ -21,7 +21,7 @@ long updates(const std::string& body) {
                            "ld.param.u64 %a1, [p]; mov.u32 %r3, %tid.x; ld.global.u32 %r1, [%a1];\nL:\n"
                            "mov.u32 %r2, %r1;\n" +
                            body + "\nsetp.ne.u32 %q1, %r1, %r2;\n@%q1 bra L;\nret;\n}\n";
-  const auto module = parse(text, "swaps.ptx");
+  auto module = parse(text, "swaps.ptx");
   if (!module || check(*module).errors.has_errors()) {
     ADD_FAILURE() << (module ? body : render(module.error(), text));
     return -1;
