@@ -170,8 +170,8 @@ struct CriticalPathParameters {
   double overlap = 0;            ///< exponent of the norm that combines the bounds: larger is more overlap
   /// Cycles between two updates of a word of shared memory by atomics that the machine code makes of compare-and-swap.
   std::optional<double> shared_swap;
-  /// Compare-and-swaps of global memory: cycles until another warp can update the same word, and cycles for each pair of
-  /// updates of a word whose warps run at the same time, where those of a kilobyte follow each other.
+  /// Compare-and-swaps of global memory: cycles until another warp can update the same word, and cycles for each pair
+  /// of updates of a word whose warps run at the same time, where those of a kilobyte follow each other.
   std::optional<double> global_swap, swap_pair;
   /// Sectors in a cycle that one multiprocessor reads from the L2 cache, if all of a line are requested, and if each is
   /// of another line; stores and updates by atomics likewise. Atomics update whole lines as fast as it stores them.

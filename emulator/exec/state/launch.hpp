@@ -86,8 +86,8 @@ struct Footprint {
   friend bool operator==(const Footprint&, const Footprint&) = default;
 };
 
-/// How updates of words of global memory by compare-and-swap may follow each other: those that repeat until no other was
-/// faster (ir/swap_updates.hpp). What finds another value than it compares with, or swaps it for the same, is none.
+/// How updates of words of global memory by compare-and-swap may follow each other: those that repeat until no other
+/// was faster (ir/swap_updates.hpp). What finds another value than it compares with, or swaps it for the same, is none.
 struct Swaps {
   std::uint64_t of_other_warps = 0; ///< most updates of a word, but for those that one warp makes without a pause
   std::uint64_t all = 0;            ///< updates
