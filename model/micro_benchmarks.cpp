@@ -171,7 +171,8 @@ void add_atomics(CriticalPathParameters& p, Answers& answers) {
 }
 
 /// What other micro-benchmarks measure: ask/compare_and_swap.cu, ask/swaps.cu, ask/ports.cu, ask/in_flight.cu,
-/// ask/constants.cu and ask/short_launches.cu; and the time between two blocks, which shows only if nothing else limits copies of words.
+/// ask/constants.cu and ask/short_launches.cu; and the time between two blocks, which shows only if nothing else limits
+/// copies of words.
 void keep_others(CriticalPathParameters& p, const CriticalPathParameters& known) {
   p.shared_swap = known.shared_swap;
   p.global_swap = known.global_swap;
