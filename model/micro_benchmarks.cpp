@@ -167,7 +167,7 @@ void add_atomics(CriticalPathParameters& p, Answers& answers) {
   // 256 words that lie in a kilobyte: a warp updates 32 of them, 4 sectors.
   p.atomic_kilobyte = answers.launch("add_atomically s32 256 256 8 1") / (kUpdates / 8);
   constexpr double kPairs = 32.0 * 3128 * 3127; // each thread updates one of 32 words
-  p.swap_pair = answers.launch("add_by_exchange 391 256 5") / kPairs;
+  p.swap_pair = rounded(answers.launch("add_by_exchange 391 256 5") / kPairs);
 }
 
 /// What other micro-benchmarks measure: ask/compare_and_swap.cu, ask/swaps.cu, ask/ports.cu, ask/in_flight.cu,

@@ -19,9 +19,12 @@ using isa::Word;
 constexpr std::string_view kTargets[] = {"sm_120a", "sm_100a"};
 constexpr std::size_t kSpellingsInTurn = 12;
 
-// May a register stand where an instruction wants a type? (PTX manual, 9.4.)
+bool is_integer_pair(Type type) { return type == Type::u16x2 || type == Type::s16x2; }
+
+// May a register stand where an instruction wants a type? (PTX manual, 9.4; pairs of integers as ptxas takes them.)
 bool fits(Type have, Type want, bool relaxed) {
   if (have == Type::pred || want == Type::pred) return have == want;
+  if (is_integer_pair(want)) return have == Type::b32;
   if (isa::bits(have) < isa::bits(want) || (isa::bits(have) > isa::bits(want) && !relaxed)) return false;
   const bool wider = isa::bits(have) > isa::bits(want);
   if (isa::info(have).kind == Class::untyped || isa::info(want).kind == Class::untyped)
@@ -173,7 +176,7 @@ private:
     const bool amount = o.type_index < 0 && o.fixed == Type::u32;
     const bool numeric =
         type == Type::f32 || type == Type::f64 || isa::is_integer(type) || isa::info(type).kind == Class::untyped;
-    if (numeric && o.elements == 1 && !o.register_only && !immediates_done && one_in(6)) {
+    if (numeric && !is_integer_pair(type) && o.elements == 1 && !o.register_only && !immediates_done && one_in(6)) {
       // The assembler has its own ways with bfe and bfi of two immediates: tests/hardware/immediates_test.cpp.
       immediates_done = s.entry->opcode == "bfe" || s.entry->opcode == "bfi";
       return immediate(type, amount);
