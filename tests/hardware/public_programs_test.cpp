@@ -154,29 +154,17 @@ Pairs pairs_of(const std::vector<TimedLaunch>& launches) {
   return result;
 }
 
-TEST(PublicPrograms, TheFasterVersionIsNamed) {
-  const Pairs pairs = pairs_of(evaluated_on_h200());
-  EXPECT_EQ(pairs.all, 80);
-  EXPECT_EQ(pairs.differ, 49);
-  EXPECT_EQ(pairs.right, 46);
-  EXPECT_EQ(pairs.close, 33);
+void expect_pairs(const std::vector<TimedLaunch>& launches, const Pairs& expected) {
+  const Pairs pairs = pairs_of(launches);
+  EXPECT_EQ(pairs.all, expected.all);
+  EXPECT_EQ(pairs.differ, expected.differ);
+  EXPECT_EQ(pairs.right, expected.right);
+  EXPECT_EQ(pairs.close, expected.close);
 }
 
-TEST(PublicPrograms, TheFasterVersionOfASampleIsNamed) {
-  const Pairs pairs = pairs_of(versions_of_samples());
-  EXPECT_EQ(pairs.all, 75);
-  EXPECT_EQ(pairs.differ, 68);
-  EXPECT_EQ(pairs.right, 64);
-  EXPECT_EQ(pairs.close, 53);
-}
-
-TEST(PublicPrograms, TheFasterVersionOfATutorialIsNamed) {
-  const Pairs pairs = pairs_of(tutorial_programs());
-  EXPECT_EQ(pairs.all, 23);
-  EXPECT_EQ(pairs.differ, 18);
-  EXPECT_EQ(pairs.right, 17);
-  EXPECT_EQ(pairs.close, 7);
-}
+TEST(PublicPrograms, TheFasterVersionIsNamed) { expect_pairs(evaluated_on_h200(), {80, 49, 46, 33}); }
+TEST(PublicPrograms, TheFasterVersionOfASampleIsNamed) { expect_pairs(versions_of_samples(), {75, 68, 64, 53}); }
+TEST(PublicPrograms, TheFasterVersionOfATutorialIsNamed) { expect_pairs(tutorial_programs(), {23, 18, 17, 7}); }
 
 // No launch may be faster than a lower bound of its time, unless the counts are of other turns of its waiting loops.
 TEST(PublicPrograms, BoundsAreBelowMeasuredTimes) {
