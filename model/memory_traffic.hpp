@@ -5,6 +5,7 @@
 //   1000 warps load 4 sectors each and a quarter hits the L1 cache: 3000 sectors read from the L2 cache
 #pragma once
 
+#include "model/device.hpp"
 #include "model/statistics.hpp"
 
 namespace warplens::model {
