@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/core/texture.hpp"
 
+#include "api/files/values.hpp"
+
 #include <pybind11/stl.h>
 
 #include <fmt/format.h>

@@ -44,7 +44,9 @@ TEST(MeasuredTimes, EveryPrintedTimeIsJudged) {
 
 // The model that reports mark is the one with the smallest error on the GPU.
 TEST(MeasuredTimes, TheTrustedModelIsTheBest) {
-  for (const auto& [device, models] : old_devices()) {
+  for (const auto& of_device : old_devices()) {
+    const auto& device = of_device.first; // clang 14 lets lambdas capture no structured binding
+    const auto& models = of_device.second;
     const auto best = std::min_element(models.begin(), models.end(),
                                        [](const auto& a, const auto& b) { return a.second.mean < b.second.mean; });
     const auto trusted = std::find_if(model::trust_table().begin(), model::trust_table().end(),
@@ -56,8 +58,10 @@ TEST(MeasuredTimes, TheTrustedModelIsTheBest) {
 
 TEST(MeasuredTimes, TheErrorsOfTheReportsAreThese) {
   std::size_t rows = 0;
-  for (const auto& [device, models] : old_devices())
-    for (const auto& [id, errors] : models) {
+  for (const auto& of_device : old_devices())
+    for (const auto& of_model : of_device.second) {
+      const auto &device = of_device.first, &id = of_model.first;
+      const auto& errors = of_model.second;
       const auto row =
           std::find_if(model::judged_on_devices().begin(), model::judged_on_devices().end(),
                        [&](const model::JudgedOnDevice& j) { return j.model == id && j.device == device; });
