@@ -62,8 +62,9 @@ void remove_braces(Function& function, const Instruction& instruction, const isa
     const isa::OperandSpec& spec = specs.items[i];
     const Type type = spelling.types[i];
     const bool computes = family == isa::Family::lane || family == isa::Family::set;
-    const bool braced =
-        (computes && (type == Type::bf16 || type == Type::bf16x2)) || (counts && i == 2) || (answers && i == 1);
+    const bool scales = family == isa::Family::matrix_multiply && type == Type::b32; // and metadata of sparse A
+    const bool braced = (computes && (type == Type::bf16 || type == Type::bf16x2)) || (counts && i == 2) ||
+                        (answers && i == 1) || scales;
     if (braced && spec.kind == isa::OperandClass::value && !spec.braces && !spec.vector)
       operand = Operand(function.operand_pool[operand.index]);
   }

@@ -10,7 +10,8 @@ namespace check_operands_test {
 
 // The first message for a statement; empty if there is none.
 std::string complaint(const std::string& statement) {
-  const std::string target = statement.starts_with("tcgen05") ? "sm_100a" : "sm_90a";
+  const bool scaled = statement.find(".block_scale") != statement.npos;
+  const std::string target = statement.starts_with("tcgen05") ? "sm_100a" : scaled ? "sm_120a" : "sm_90a";
   auto module =
       parse(".version 9.0\n.target " + target +
                 "\n.address_size 64\n.global .align 16 .b8 g[64]; .const .b8 c[64]; .shared .align 16 .b8 s[64];\n"
@@ -81,6 +82,20 @@ TEST(Operands, FixedTypesTakeNoFloatsAndFunctions) {
   EXPECT_NE(complaint("movmatrix.sync.aligned.m8n8.trans.b16 %r0, 7;"), "");
   EXPECT_EQ(complaint("add.u16x2 %r0, %r1, %x2;"), "");
   EXPECT_NE(complaint("add.u16x2 %r0, %r1, 5;"), "");
+}
+
+// CUTLASS writes them for the scales of mma.
+TEST(Operands, BracesAroundScalesAndMetadata) {
+  const std::string scaled =
+      "mma.sync.aligned.kind::mxf4nvf4.block_scale.scale_vec::4X.m16n8k64.row.col.f32.e2m1.e2m1.f32."
+      "ue4m3 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r0, %r1}, {%f0, %f1, %f2, %f3}, ";
+  const std::string sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                             "{%f0, %f1, %f2, %f3}, {%r0, %r1}, {%r2, %r3}, {%f0, %f1, %f2, %f3}, ";
+  for (const char* rest : {"%r1, {0, 0}, %r2, {0, 0};", "{%r1}, {0, 0}, {%r2}, {0, 0};", "{%r1}, {0, 0}, %r2, {0, 0};"})
+    EXPECT_EQ(complaint(scaled + rest), "") << rest;
+  EXPECT_NE(complaint(scaled + "{%r1, %r2}, {0, 0}, %r2, {0, 0};"), "");
+  EXPECT_EQ(complaint(sparse + "%r1, 0;"), "");
+  EXPECT_EQ(complaint(sparse + "{%r1}, 0;"), "");
 }
 
 TEST(Operands, WordsThatMayBeLeftOut) {
