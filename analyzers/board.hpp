@@ -48,8 +48,8 @@ struct PathLatencies {
   double reconvergence = 0, divergence = 0; ///< where the paths of a branch meet; the second of two paths, in addition
   double l1 = 0, l2 = 0, memory = 0, atomic = 0;
   /// By how much longer several fetches of two sectors from memory take than one, for each doubling of their number;
-  /// each further line of a load.
-  double memory_doubling = 0, line = 0;
+  /// each further line of a load, and each further pass of one from shared memory.
+  double memory_doubling = 0, line = 0, shared_pass = 0;
   double constant_load = 0;                ///< at a computed address; 0: as all constants
   double barrier = 0, barrier_of_warp = 0; ///< of a block without warps; for each of its warps in addition
   friend bool operator==(const PathLatencies&, const PathLatencies&) = default;

@@ -12,6 +12,10 @@ namespace warplens::analyzers {
 struct MachineWork {
   double instructions = 1; ///< that issue
   double doubles = 0;      ///< cycles of the units for double precision, in those that an addition takes
+  double alu = 0;     ///< instructions that only the ALU executes; additions of two numbers run on other units, too
+  double special = 0; ///< instructions of the special-function units that isa::InstructionClass does not show
+  bool joined = false; ///< is a part of another instruction; only machine_code() knows
+  double text = 0;    ///< instructions in the program, several of an unrolled loop; only machine_code() counts these
 };
 
 MachineWork machine_work(const ir::Instruction& instruction);

@@ -3,7 +3,7 @@
 
 #include "analyzers/compiled_loops.hpp"
 #include "analyzers/edge_counts.hpp"
-#include "analyzers/machine_work.hpp"
+#include "analyzers/machine_code.hpp"
 #include "emulator/ir/opcode_parts.hpp"
 
 #include <algorithm>
@@ -304,12 +304,21 @@ Parts parts_of_request(const InstructionRow* row) {
   return {of(MetricId::global_lines) / requests, fetches / requests};
 }
 
+/// Over the banks of shared memory.
+double passes_of_load(const InstructionRow* row) {
+  if (row == nullptr) return 1;
+  const auto of = [&](MetricId metric) { return static_cast<double>(row->metrics.integer(metric)); };
+  const double requests = of(MetricId::shared_requests_ld);
+  return requests > 0 ? of(MetricId::shared_passes_ld) / requests : 1;
+}
+
 void set_latency_of_access(Step& step, InstructionClass which, const InstructionRow* row, const PathLatencies& l,
                            const Misses& misses) {
   const double shared = l.results[static_cast<std::size_t>(InstructionClass::shared)];
   const bool atomic = which == InstructionClass::atomic;
   if (step.shared || atomic) {
     step.latency = !step.shared ? l.atomic : atomic ? 2 * shared : shared; // atomics load and store
+    if (step.shared) step.latency += l.shared_pass * std::max(0.0, passes_of_load(row) - 1);
     return;
   }
   const Metric* hits = of_row(row, MetricId::l1_hit_rate);
@@ -350,8 +359,9 @@ double cycles_of_special(const ir::Instruction& i, const InstructionRow* row, co
                           : l.special_division);
 }
 
-std::vector<Step> steps_of(const ir::Function& function, const Walk& walk, const std::vector<InstructionRow>& rows,
-                           const PathLatencies& latency, const Misses& misses) {
+std::vector<Step> steps_of(const ir::Function& function, const std::vector<MachineWork>& work, const Walk& walk,
+                           const std::vector<InstructionRow>& rows, const PathLatencies& latency,
+                           const Misses& misses) {
   std::vector<Step> steps(function.instructions.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const ir::Instruction& instruction = function.instructions[i];
@@ -360,10 +370,12 @@ std::vector<Step> steps_of(const ir::Function& function, const Walk& walk, const
     step.kind = kind_of(instruction, walk.effect(i), which);
     step.shared = which == InstructionClass::shared || ir::has_part(instruction, "shared");
     step.alone = has_branch_inside(instruction);
-    step.issue = machine_work(instruction).instructions;
+    step.issue = work[i].instructions;
     const InstructionRow* const row = i < rows.size() ? &rows[i] : nullptr;
     step.branch = cycles_of_branch(instruction, row, walk.forward(i), latency);
-    if (step.kind == StepKind::other || step.kind == StepKind::barrier)
+    if (step.kind == StepKind::other && work[i].joined)
+      step.latency = 0;
+    else if (step.kind == StepKind::other || step.kind == StepKind::barrier)
       step.latency = latency_of_result(instruction, latency, computes_address(function, instruction)) +
                      cycles_of_special(instruction, row, latency);
     else
@@ -380,9 +392,11 @@ void WarpPath::report(Metrics& launch, std::vector<InstructionRow>& rows) const 
   const double barrier = latency_->barrier + latency_->barrier_of_warp * shape_.warps();
   Walk walk(module_, function_, barrier);
   const Metric *const hits = launch.find(MetricId::l1_hit_rate), *const late = launch.find(MetricId::l1_in_flight_rate);
-  const std::vector<Step> near = steps_of(function_, walk, rows, *latency_, {latency_->l2, 0, hits, late}),
-                          far = steps_of(function_, walk, rows, *latency_,
-                                         {latency_->memory, latency_->memory_doubling, hits, late});
+  const std::vector<MachineWork> work = machine_code(module_, function_);
+  const auto steps = [&](double latency, double doubling) {
+    return steps_of(function_, work, walk, rows, *latency_, {latency, doubling, hits, late});
+  };
+  const std::vector<Step> near = steps(latency_->l2, 0), far = steps(latency_->memory, latency_->memory_doubling);
   struct Sum {
     double l2 = 0, memory = 0, warps = 1;
   };

@@ -81,8 +81,9 @@ bool divergence(KernelStatistics& s, const Device&) {
   s.instructions = std::min(kept, before) + std::max(before - kept, 0.0) * share;
   for (KernelStatistics::Field* longest : {&s.longest_warp, &s.longest_of_blocks})
     if (*longest && before > 0) *longest = **longest * *s.instructions / before;
-  for (KernelStatistics::Field* field : {&s.floating_point_instructions, &s.integer_divisions, &s.thread_cycles,
-                                         &s.machine_instructions, &s.double_operations})
+  for (KernelStatistics::Field* field :
+       {&s.floating_point_instructions, &s.integer_divisions, &s.thread_cycles, &s.machine_instructions,
+        &s.double_operations, &s.alu_operations, &s.special_operations})
     if (*field) *field = **field * share;
   for (KernelStatistics::Field& count : s.by_class)
     if (count) count = *count * share;

@@ -11,7 +11,8 @@
 // follows each other, in a warp or at a barrier, leaves units idle.
 //
 // Each term is the number of cycles that the launch would take if it were the only one: instructions at the rate of the
-// schedulers; special functions and double precision at the rate of their units; passes over the L1 cache and shared
+// schedulers; special functions, double precision, products of integers and what only the ALU executes at the rate of
+// their units; passes over the L1 cache and shared
 // memory; sectors at the rate at which a multiprocessor exchanges them with the L2 cache, and at the rate of that
 // cache; bytes at the rate of device memory; different addresses of constant memory, one after the other; the time of a
 // single warp, times the rounds of blocks on a multiprocessor, and what passes between two of them; warps at barriers,
@@ -36,12 +37,24 @@
 namespace warplens::model {
 namespace {
 
-/// Per warp: conversions from and to 64-bit types run on the special-function units, too.
+/// Per warp: some conversions and counts of bits run on the special-function units, too.
 double special_functions(const KernelStatistics& s) {
-  double result = value_of(s.wide_conversions);
+  double result = value_of(s.wide_conversions) + value_of(s.special_operations);
   for (std::size_t i = 0; i < kIssueClasses; ++i)
     if (runs_on_special_units(static_cast<IssueClass>(i))) result += value_of(s.by_class[i]);
   return result;
+}
+
+/// Cycles in which the units are busy for a warp that execute fewer instructions in a cycle than the schedulers issue.
+double cycles_of_units(const KernelStatistics& s, const CriticalPathParameters& d) {
+  const double doubles =
+      s.double_operations.value_or(value_of(s.by_class[static_cast<std::size_t>(IssueClass::double_precision)]));
+  const double products = value_of(s.by_class[static_cast<std::size_t>(IssueClass::integer_multiply)]);
+  const auto at = [](double instructions, const std::optional<double>& rate) {
+    return rate ? instructions / *rate : 0;
+  };
+  return std::max({special_functions(s) / d.special_functions, doubles / d.double_precision,
+                   at(value_of(s.alu_operations), d.alu), at(products, d.integer_multiply)});
 }
 
 /// A block takes as long as its longest warp; a launch takes at least as long as its longest warp. Of warps on a
@@ -122,8 +135,6 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
   const double blocks = note(p, "blocks_of_busiest", std::ceil(*s.blocks / device.multiprocessors), "blocks");
   const double warps = blocks * warps_per_block(s);
   const double machine = note(p, "machine_instructions", s.machine_instructions.value_or(*s.instructions), "per warp");
-  const double doubles =
-      s.double_operations.value_or(value_of(s.by_class[static_cast<std::size_t>(IssueClass::double_precision)]));
   note(p, "memory_bytes", t.memory_read + t.memory_written, "bytes");
   const double rounds = note(p, "rounds", std::max(1.0, blocks / *s.resident_blocks), "");
   const double alone = latency(p, s, t, rounds, d);
@@ -131,7 +142,7 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
 
   const Bound units[] = {
       {"issue", warps * machine / d.issue, "compute"},
-      {"units", warps * std::max(special_functions(s) / d.special_functions, doubles / d.double_precision), "compute"},
+      {"units", warps * cycles_of_units(s, d), "compute"},
       {"wavefronts", warps * *s.l1_wavefronts / d.wavefronts, "memory"},
       {"port", port(t, blocks / *s.blocks, d), "memory"},
       {"L2",
@@ -161,8 +172,8 @@ Expected<Prediction> critical_path(Prediction p, const KernelStatistics& statist
   // The first accesses of all multiprocessors translate their addresses at the same time.
   const double first = *s.global_requests > 0 ? d.first_access * (1 - 1 / *s.blocks) : 0;
   const double constants = note(p, "first_constants", constants_of_first_block(s, device, d), "cycles");
-  const double overhead = note(
-      p, "overhead", d.overhead + first + constants + d.first_execution * value_of(s.executed_instructions), "cycles");
+  const double executed = s.executed_machine_instructions.value_or(value_of(s.executed_instructions));
+  const double overhead = note(p, "overhead", d.overhead + first + constants + d.first_execution * executed, "cycles");
   if (overhead > work)
     p.bound = "overhead of the launch";
   else if (last_ends > joined.cycles && launch > path)

@@ -168,6 +168,8 @@ struct CriticalPathParameters {
   double float_atomic_word = 0;  ///< … between two floating-point atomics on one word
   double atomic_kilobyte = 0;    ///< … between two sectors of atomics in the same kilobyte
   double overlap = 0;            ///< exponent of the norm that combines the bounds: larger is more overlap
+  /// Warp instructions in a cycle, of a multiprocessor: those that only the ALU executes, and products of integers.
+  std::optional<double> alu, integer_multiply;
   /// Cycles between two updates of a word of shared memory by atomics that the machine code makes of compare-and-swap.
   std::optional<double> shared_swap;
   /// Compare-and-swaps of global memory: cycles until another warp can update the same word, and cycles for each pair
@@ -179,6 +181,8 @@ struct CriticalPathParameters {
   /// By how much longer a load takes for each further line that it needs; and by how much longer several fetches from
   /// device memory at the same time take than one, for each doubling of their number.
   std::optional<double> latency_line, latency_memory_doubling;
+  /// By how much longer a load from shared memory takes for each further pass over the banks.
+  std::optional<double> latency_shared_pass;
   /// Cycles from the end of a block to the start of the next one in its place on a multiprocessor.
   std::optional<double> block_turnover;
   /// Cycles of a load of constants or parameters at a computed address: of a line of 64 bytes that was loaded before,

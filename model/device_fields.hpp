@@ -100,6 +100,8 @@ template <Maybe<CriticalPathParameters> T, class Visit> void visit_fields(T& par
   visit("float_atomic_word", parameters.float_atomic_word);
   visit("atomic_kilobyte", parameters.atomic_kilobyte);
   visit("overlap", parameters.overlap);
+  visit("alu", parameters.alu);
+  visit("integer_multiply", parameters.integer_multiply);
   visit("shared_swap", parameters.shared_swap);
   visit("global_swap", parameters.global_swap);
   visit("swap_pair", parameters.swap_pair);
@@ -110,6 +112,7 @@ template <Maybe<CriticalPathParameters> T, class Visit> void visit_fields(T& par
   visit("port_update_scattered", parameters.port_update_scattered);
   visit("latency_line", parameters.latency_line);
   visit("latency_memory_doubling", parameters.latency_memory_doubling);
+  visit("latency_shared_pass", parameters.latency_shared_pass);
   visit("block_turnover", parameters.block_turnover);
   visit("latency_constant_load", parameters.latency_constant_load);
   visit("constant_line", parameters.constant_line);

@@ -142,6 +142,8 @@ void add_rates(CriticalPathParameters& p, Answers& answers, const Device& device
   p.issue = std::min(device.throughput.issue.value_or(4), 1 / answers.each("fma_f32 rate"));
   p.special_functions = 1 / answers.each("ex2 rate");
   p.double_precision = 1 / answers.each("fma_f64 rate");
+  p.alu = rounded(1 / answers.each("min_f32 rate"));
+  p.integer_multiply = rounded(1 / answers.each("mad_s32 rate"));
   p.wavefronts = 1 / answers.each("shared loads stride 1");
   const double sectors = 10 * 16 * kMegabyte / kSector; // ten more passes
   p.l2_read = sectors / answers.difference(again("read_again", 11), again("read_again", 1));
@@ -183,6 +185,7 @@ void keep_others(CriticalPathParameters& p, const CriticalPathParameters& known)
   p.port_update_scattered = known.port_update_scattered;
   p.latency_line = known.latency_line;
   p.latency_memory_doubling = known.latency_memory_doubling;
+  p.latency_shared_pass = known.latency_shared_pass;
   p.block_turnover = known.block_turnover;
   p.latency_constant_load = known.latency_constant_load;
   p.constant_line = known.constant_line;

@@ -46,7 +46,8 @@ model::KernelStatistics changed_statistics(const LaunchReport& report, const ir:
                                            const analyzers::Changes& changes) {
   std::optional<int> resident;
   if (report.occupancy) resident = report.occupancy->blocks;
-  model::KernelStatistics s = statistics(report.profile, kernel, report.device, threads_per_block, resident, changes);
+  model::KernelStatistics s =
+      statistics(report.profile, module, kernel, report.device, threads_per_block, resident, changes);
   s.registers_per_thread = report.statistics.registers_per_thread;
   s.shared_bytes_per_block = report.statistics.shared_bytes_per_block;
   s.argument_bytes = report.statistics.argument_bytes;

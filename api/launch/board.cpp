@@ -70,6 +70,7 @@ analyzers::PathLatencies path_latencies(const model::CriticalPathParameters& par
   result.memory = of("latency_memory");
   result.atomic = of("latency_atomic");
   result.line = parameters.latency_line.value_or(0);
+  result.shared_pass = parameters.latency_shared_pass.value_or(0);
   result.memory_doubling = parameters.latency_memory_doubling.value_or(0);
   result.special_division = parameters.latency_special_division.value_or(0);
   result.special_double_division = parameters.latency_special_double_division.value_or(0);

@@ -166,7 +166,7 @@ private:
     if (report_.occupancy) resident = report_.occupancy->blocks;
     model::KernelStatistics& s = report_.statistics;
     const model::KernelStatistics before = s; // what is known without the profile
-    s = statistics(report_.profile, kernel_, report_.device, threads(), resident);
+    s = statistics(report_.profile, module_, kernel_, report_.device, threads(), resident);
     s.registers_per_thread = report_.resources.registers;
     s.shared_bytes_per_block = static_cast<double>(shared_bytes());
     s.argument_bytes = before.argument_bytes;

@@ -3,7 +3,7 @@
 
 #include "analyzers/counted_rules.hpp"
 #include "analyzers/instruction_mix.hpp"
-#include "analyzers/machine_work.hpp"
+#include "analyzers/machine_code.hpp"
 #include "api/launch/contention.hpp"
 #include "api/launch/merged_stores.hpp"
 #include "emulator/ir/block_dependence.hpp"
@@ -78,7 +78,8 @@ struct Totals {
   double loads = 0, stores = 0, atomics = 0; ///< transactions
   double merged_stores = 0;                  ///< those that the first-level cache does not join with earlier ones
   double wavefronts = 0, integer_divisions = 0, wide_conversions = 0;
-  double machine_instructions = 0, double_operations = 0;
+  double machine_instructions = 0, double_operations = 0, alu_operations = 0, special_operations = 0;
+  double executed_text = 0;               ///< machine instructions, of those that some warp executes
   double missed = 0;                      ///< load transactions that miss the first-level cache, where it was simulated
   double changed = 0, changed_missed = 0; ///< those of changed loads: transactions now, and misses before
   double load_requests = 0;
@@ -88,9 +89,10 @@ struct Totals {
 
 class Counting {
 public:
-  Counting(const analyzers::Profile& profile, const ir::Function& kernel, const model::Device& device,
+  Counting(const analyzers::Profile& profile, const ir::Function& kernel,
+           const std::vector<analyzers::MachineWork>& machine_code, const model::Device& device,
            const analyzers::Changes& changes)
-      : kernel_(kernel), rule_(device.coalescing_rule), changes_(changes),
+      : kernel_(kernel), machine_code_(machine_code), rule_(device.coalescing_rule), changes_(changes),
         blocks_(std::max(1.0, static_cast<double>(profile.integer(MetricId::blocks_launched)))),
         fresh_stores_(fresh_store_sectors(profile, kernel)) {
     for (const InstructionRow& row : profile.instructions) add(row);
@@ -108,10 +110,13 @@ private:
     if (which == isa::InstructionClass::integer_divide)
       totals.integer_divisions += metric(row, MetricId::warp_instructions);
     if (converts_wide(instruction)) totals.wide_conversions += metric(row, MetricId::warp_instructions);
-    const analyzers::MachineWork work = analyzers::machine_work(instruction);
+    const analyzers::MachineWork& work = machine_code_[row.instruction];
     totals.machine_instructions += work.instructions * metric(row, MetricId::warp_instructions);
     if (const double special = metric(row, MetricId::special_operands); special > 0)
       totals.machine_instructions += analyzers::instructions_of_special(instruction) * special;
+    if (metric(row, MetricId::warp_instructions) > 0) totals.executed_text += work.text;
+    totals.special_operations += work.special * metric(row, MetricId::warp_instructions);
+    totals.alu_operations += work.alu * metric(row, MetricId::warp_instructions);
     totals.double_operations += work.doubles * metric(row, MetricId::warp_instructions);
     floating_point(row, isa::info(which).operations);
     global(row, analyzers::elements_of(instruction) > 1);
@@ -258,6 +263,7 @@ private:
   }
 
   const ir::Function& kernel_;
+  const std::vector<analyzers::MachineWork>& machine_code_; ///< by instruction
   const rules::Coalescing& rule_;
   const analyzers::Changes& changes_;
   const double blocks_;
@@ -339,8 +345,9 @@ void apply_to_launch(model::KernelStatistics& s, const analyzers::Changes& chang
   s.instructions = memory + computing * remaining;
   if (s.lanes_per_instruction && remaining < 1)
     s.lanes_per_instruction = std::min<double>(model::kWarpSize, *s.lanes_per_instruction / remaining);
-  for (model::KernelStatistics::Field* field : {&s.issue_chain, &s.floating_point_instructions, &s.integer_divisions,
-                                                &s.machine_instructions, &s.double_operations})
+  for (model::KernelStatistics::Field* field :
+       {&s.issue_chain, &s.floating_point_instructions, &s.integer_divisions, &s.machine_instructions,
+        &s.double_operations, &s.alu_operations, &s.special_operations})
     scale(*field, remaining);
   for (model::KernelStatistics::Field& field : s.by_class) scale(field, remaining);
 }
@@ -359,10 +366,12 @@ void add_matrices(model::KernelStatistics& s, const analyzers::Profile& profile,
 
 } // namespace
 
-model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
-                                   const model::Device& device, std::uint64_t threads_per_block,
-                                   std::optional<int> resident_blocks, const analyzers::Changes& changes) {
-  const Counting counting(profile, kernel, device, changes);
+model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Module& module,
+                                   const ir::Function& kernel, const model::Device& device,
+                                   std::uint64_t threads_per_block, std::optional<int> resident_blocks,
+                                   const analyzers::Changes& changes) {
+  const std::vector<analyzers::MachineWork> machine_code = analyzers::machine_code(module, kernel);
+  const Counting counting(profile, kernel, machine_code, device, changes);
   const Totals& t = counting.totals;
   const double warps = std::max(1.0, changes.threads * static_cast<double>(profile.integer(MetricId::warps_launched)));
   const auto launch = [&](const analyzers::MetricKey& key) { return static_cast<double>(profile.integer(key)); };
@@ -397,6 +406,9 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.wide_conversions = t.wide_conversions / warps;
   s.machine_instructions = t.machine_instructions / warps;
   s.double_operations = t.double_operations / warps;
+  s.alu_operations = t.alu_operations / warps;
+  s.special_operations = t.special_operations / warps;
+  s.executed_machine_instructions = t.executed_text;
   counting.contention.put_into(s);
   add_hit_ratios(s, profile);
   // Counted are all that could merge. How many of them do is for the model to say, where it knows the device's queue.
@@ -438,7 +450,7 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   for (std::size_t i = 0; i < model::kIssueClasses; ++i) s.by_class[i] = t.by_class[i] / warps;
   if (!changes.any()) return s;
   const analyzers::Changes none;
-  const Counting unchanged(profile, kernel, device, none);
+  const Counting unchanged(profile, kernel, machine_code, device, none);
   const model::KernelStatistics::Field hits_before = s.l1_hit_ratio;
   change_hit_ratio(s, t, unchanged.totals, changes.missed);
   // A warp waits as often for each load that remains.

@@ -21,9 +21,10 @@ namespace warplens::api {
 /// - An instruction whose requests make over 10 % more transactions than the width of its words needs counts as
 ///   uncoalesced; where the rule asks for order, its requests are split by the transactions of lanes on their own.
 /// `changes`: of the counts, to predict the launch after a remedy.
-model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Function& kernel,
-                                   const model::Device& device, std::uint64_t threads_per_block,
-                                   std::optional<int> resident_blocks, const analyzers::Changes& changes = {});
+model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::Module& module,
+                                   const ir::Function& kernel, const model::Device& device,
+                                   std::uint64_t threads_per_block, std::optional<int> resident_blocks,
+                                   const analyzers::Changes& changes = {});
 
 /// Sets the statistics of the longest warps. If blocks may wait for each other or take work from a common counter,
 /// which warp executes how much depends on the order in which the blocks ran, and the longest warp of the launch counts

@@ -73,7 +73,7 @@ TEST(Statistics, RulesOfTheDeviceDecide) {
     ten.sum.add(analyzers::transactions(device.coalescing_rule, addresses, ~0u, 4), 10,
                 analyzers::Transactions::kSizes);
     profile.instructions[0].counts.transactions = {ten, {}, {}, {}};
-    return statistics(profile, kernel, device, 64, 8);
+    return statistics(profile, ir::Module{}, kernel, device, 64, 8);
   };
   EXPECT_EQ(on("c1060").transactions_128, 10);
   EXPECT_EQ(on("c1060").coalesced_requests, 5);
@@ -100,12 +100,13 @@ TEST(Statistics, LocalMemoryIsLoadedAndStored) {
     profile.instructions.push_back(row);
     kernel.instructions.emplace_back().opcode = opcode;
   }
-  const model::KernelStatistics h200 = statistics(profile, kernel, *load_device("h200"), 64, 8);
+  const model::KernelStatistics h200 = statistics(profile, ir::Module{}, kernel, *load_device("h200"), 64, 8);
   EXPECT_EQ(h200.global_requests, 3);
   EXPECT_EQ(h200.load_transactions, 8);
   EXPECT_EQ(h200.store_transactions, 32);
   EXPECT_EQ(h200.transactions_32, 40);
-  const model::KernelStatistics c1060 = statistics(profile, kernel, *load_device("c1060"), 64, 8); // half-warps
+  const model::KernelStatistics c1060 =
+      statistics(profile, ir::Module{}, kernel, *load_device("c1060"), 64, 8); // half-warps
   EXPECT_EQ(c1060.load_transactions, 4);
   EXPECT_EQ(c1060.store_transactions, 2);
   EXPECT_EQ(c1060.transactions_64, 6);
@@ -220,7 +221,30 @@ TEST(Statistics, ConversionsOfFloatingPointNumbersFromAndTo64Bits) {
     row.metrics.add(MetricId::warp_instructions, static_cast<std::uint64_t>(times));
     kernel.instructions.emplace_back().opcode = opcode;
   }
-  EXPECT_EQ(statistics(profile, kernel, *load_device("h200"), 32, 8).wide_conversions, 1 + 2 + 4 + 16);
+  EXPECT_EQ(statistics(profile, ir::Module{}, kernel, *load_device("h200"), 32, 8).wide_conversions, 1 + 2 + 4 + 16);
+}
+
+// A product that is added is one machine instruction, which other units than the ALU execute.
+TEST(Statistics, MachineInstructionsAreThoseOfTheFunction) {
+  Expected<ir::Module> module = ir::parse(
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { .reg .b32 %r<5>; .reg .b64 %rd<4>; "
+      ".reg .f32 %f<2>; mul.wide.s32 %rd1, %r1, 4; add.s64 %rd2, %rd3, %rd1; xor.b32 %r2, %r1, %r1; "
+      "cvt.rzi.s32.f32 %r3, %f1; popc.b32 %r4, %r3; ret; }",
+      "k.ptx");
+  ASSERT_TRUE(module);
+  ASSERT_FALSE(ir::check(*module).errors.has_errors());
+  const ir::Function& kernel = *module->find("k");
+  analyzers::Profile profile;
+  profile.metrics.add(MetricId::warps_launched, std::uint64_t{2});
+  for (std::uint32_t i = 0; i + 1 < kernel.instructions.size(); ++i) { // without ret
+    analyzers::InstructionRow& row = profile.instructions.emplace_back();
+    row.instruction = i;
+    row.metrics.add(MetricId::warp_instructions, std::uint64_t{20});
+  }
+  const model::KernelStatistics s = statistics(profile, *module, kernel, *load_device("h200"), 64, 8);
+  EXPECT_EQ(s.machine_instructions, 40);
+  EXPECT_EQ(s.alu_operations, 10);
+  EXPECT_EQ(s.special_operations, 20);
 }
 
 TEST(MachineWork, SomeInstructionsBecomeMany) {
@@ -247,7 +271,7 @@ TEST(MachineWork, SomeInstructionsBecomeMany) {
                        {"ex2.approx.ftz.f32", Class::exponential, 1, 0},
                        {"lg2.approx.f32", Class::logarithm, 4, 0},
                        {"ld.param.u64", Class::param, 0, 0},
-                       {"cvta.to.global.u64", Class::integer, 0, 0}};
+                       {"cvta.to.global.u64", Class::move, 0, 0}};
   for (const Row& row : table) {
     ir::Instruction instruction;
     instruction.opcode = row.opcode;
@@ -324,7 +348,7 @@ TEST(Statistics, ShiftsAreNoMultiplications) {
     row.metrics.add(MetricId::warp_instructions, std::uint64_t{10});
     profile.instructions.push_back(row);
   }
-  const model::KernelStatistics s = statistics(profile, kernel, *load_device("c1060"), 64, 8);
+  const model::KernelStatistics s = statistics(profile, ir::Module{}, kernel, *load_device("c1060"), 64, 8);
   EXPECT_EQ(s.by_class[static_cast<std::size_t>(model::IssueClass::integer_multiply)], 10);
 }
 
@@ -340,7 +364,9 @@ TEST(Statistics, DuplicateLoadsAreIdealOnesWhereTheQueueIsKnown) {
   row.metrics.add(MetricId::duplicates_requested, std::uint64_t{20});
   row.metrics.add(MetricId::duplicates_on_multiprocessor, std::uint64_t{10});
   profile.instructions.push_back(row);
-  const auto on = [&](const char* device) { return statistics(profile, kernel, *load_device(device), 64, 8); };
+  const auto on = [&](const char* device) {
+    return statistics(profile, ir::Module{}, kernel, *load_device(device), 64, 8);
+  };
   EXPECT_EQ(on("c1060").ideal_duplicate_loads, 2);
   EXPECT_EQ(on("c1060").duplicate_loads, std::nullopt);
   EXPECT_EQ(on("c2050").duplicate_loads, 2);

@@ -43,6 +43,23 @@ TEST(CriticalPath, TermsByHand) {
   EXPECT_DOUBLE_EQ(p.milliseconds, p.cycles / (t.clock_ghz * 1e6));
 }
 
+// Each unit is the busiest one once.
+TEST(CriticalPath, UnitsThatExecuteFewerInstructionsThanTheSchedulersIssue) {
+  const CriticalPathParameters t = parameters();
+  const auto units = [](double alu, double products, double special) {
+    KernelStatistics s = launch_on_h200();
+    s.instructions = 1000;
+    s.alu_operations = alu;
+    s.by_class[static_cast<std::size_t>(IssueClass::integer_multiply)] = products;
+    s.special_operations = special;
+    return *predicted(s).term("units");
+  };
+  const double warps = 16;
+  EXPECT_DOUBLE_EQ(units(500, 400, 10), warps * 500 / *t.alu);
+  EXPECT_DOUBLE_EQ(units(400, 500, 10), warps * 500 / *t.integer_multiply);
+  EXPECT_DOUBLE_EQ(units(400, 500, 300), warps * 300 / t.special_functions);
+}
+
 // Blocks start at their rate while others run; the last one still has to run.
 TEST(CriticalPath, ALaunchEndsAfterItsLastBlockHasStarted) {
   const CriticalPathParameters t = parameters();

@@ -26,7 +26,7 @@ def bounds(s, p, multiprocessors, constant_passes):
     warps_of_block = math.ceil(of("threads_per_block") / 32)
     blocks = math.ceil(of("blocks") / multiprocessors)
     warps, all_warps = blocks * warps_of_block, of("blocks") * warps_of_block
-    special = sum(of(name) for name in SPECIAL) + of("wide_conversions")
+    special = sum(of(name) for name in SPECIAL) + of("wide_conversions") + of("special_operations")
     transactions = sum(of(f"transactions_{n}") for n in (32, 64, 128))
     sectors = sum(of(f"transactions_{n}") * n for n in (32, 64, 128)) / (32 * transactions) if transactions else 0
     read = all_warps * sectors * of("load_transactions") * (1 - of("l1_hit_ratio"))
@@ -60,7 +60,7 @@ def bounds(s, p, multiprocessors, constant_passes):
     alone = along("")
     return {
         "issue": warps * s["machine_instructions"] / p["issue"],
-        "units": warps * max(special / p["special_functions"], of("double_operations") / p["double_precision"]),
+        "units": warps * max(special / p["special_functions"], of("double_operations") / p["double_precision"], of("alu_operations") / p["alu"], of("integer_multiply") / p["integer_multiply"]),
         "wavefronts": warps * of("l1_wavefronts") / p["wavefronts"],
         "port": blocks / of("blocks") * exchanged,
         "L2": read * each(p["l2_read"], p["l2_read_scattered"]) + written * each(p["l2_write"], p["l2_write_scattered"]),
@@ -85,7 +85,7 @@ def predict(s, p, multiprocessors, constant_passes):
     shared = p["constant_line"] if s["blocks"] <= multiprocessors / 2 else p["constant_line_of_two"]
     constants = s.get("constant_segments", 0) * p["constant_segment"] + s.get("constant_lines", 0) * p["constant_line"] + s.get("parameter_lines", 0) * shared
     last_ends = terms["launch"] + terms["warp"] if s["blocks"] > 1 else 0
-    return p["overhead"] + first + constants + p["first_execution"] * s["executed_instructions"] + max(joined, last_ends)
+    return p["overhead"] + first + constants + p["first_execution"] * s.get("executed_machine_instructions", s["executed_instructions"]) + max(joined, last_ends)
 
 
 def ranks(values):
