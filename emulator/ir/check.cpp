@@ -303,7 +303,8 @@ private:
       error(&o, fmt::format("'{}' expects a register in braces, got a number", instruction_->opcode));
     const VectorElements vector(module_, *function_, elements, spec, type, spelling);
     for (const Operand& e : elements) {
-      if (elements.size() == 1 || spec.bounded || spec.immediate)
+      const bool moved = spec.moved && e.kind == OperandKind::special; // of any type that mov reads it as
+      if (elements.size() == 1 || spec.bounded || spec.immediate || moved)
         value(e, each, type, spelling);
       else if (!vector.fits(e))
         does_not_fit(e, spec, type);

@@ -34,7 +34,7 @@ TensorDescriptor::TensorDescriptor(std::uint64_t bits, bool continued) {
   else if (field(53, 8) != 0)
     fault_ = "its bits 53 to 60 must be 0";
   else if (field(52, 1) != 0 && !continued)
-    fault_ = "an address in place of the leading dimension (bit 52) needs K = 96";
+    fault_ = "an address in place of the leading dimension (bit 52) is only for tcgen05.mma with K = 96";
   else if (field(52, 1) != 0 && (mode_ != kSwizzle128 || leading_ % span_of(kSwizzle128) != 0))
     fault_ =
         "an address in place of the leading dimension (bit 52) must be a multiple of 128 bytes, which are swizzled";
