@@ -7,6 +7,7 @@
 #include "emulator/ir/check_selectors.hpp"
 #include "emulator/ir/check_texture.hpp"
 #include "emulator/ir/check_values.hpp"
+#include "emulator/ir/check_vectors.hpp"
 
 #include <fmt/format.h>
 
@@ -296,15 +297,17 @@ private:
         std::any_of(elements.begin(), elements.end(), [](const Operand& e) { return e.kind == OperandKind::reg; });
     if (spelling.entry->family == Family::tensor_transfer && !has_register)
       error(&o, fmt::format("'{}' expects at least one register", instruction_->opcode));
-    const Family family = spelling.entry->family;
-    const bool sinks =
-        family != Family::tensor_transfer && family != Family::matrix_transfer && (!spec.braces || spec.destination);
     const bool number = elements.size() == 1 &&
                         (elements[0].kind == OperandKind::integer || elements[0].kind == OperandKind::warp_size);
     if (spec.braces && number && !spec.immediate && !spec.bounded)
       error(&o, fmt::format("'{}' expects a register in braces, got a number", instruction_->opcode));
+    const VectorElements vector(module_, *function_, elements, spec, type, spelling);
     for (const Operand& e : elements) {
-      if (e.kind != OperandKind::sink || !sinks) value(e, each, type, spelling);
+      const bool moved = spec.moved && e.kind == OperandKind::special; // of any type that mov reads it as
+      if (elements.size() == 1 || spec.bounded || spec.immediate || moved)
+        value(e, each, type, spelling);
+      else if (!vector.fits(e))
+        does_not_fit(e, spec, type);
       if (spec.second_most != 0) each.least = 0, each.most = spec.second_most, each.step = 1;
     }
   }
@@ -348,7 +351,7 @@ private:
       fits = (fixed ? register_fits_fixed : register_fits)(function_->registers[o.index].type, type, spec.relaxed) &&
              !spec.immediate;
       break;
-    case OperandKind::sink: fits = spec.sink || (spec.destination && spec.vector); break;
+    case OperandKind::sink: fits = spec.sink; break;
     case OperandKind::special:
       if (!spec.destination) return special(o, spec, type);
       break;
@@ -363,18 +366,14 @@ private:
     if (fits && o.kind == OperandKind::variable)
       check_param_variable(module_, *function_, *instruction_, o, complaint());
     if (fits) return bounds(o, spec, spelling);
+    does_not_fit(o, spec, type);
+  }
+  void does_not_fit(const Operand& o, const OperandSpec& spec, Type type) {
     error(&o, fmt::format("'{}' expects {} {}, got {}", instruction_->opcode,
                           spec.destination || spec.register_only ? "a register"
                           : spec.immediate                       ? "an immediate"
                                                                  : "a value",
-                          wanted(type, spec.relaxed), described(*function_, o)));
-  }
-
-  // The types that fit. With `relaxed`, wider registers fit integer and bit types, but no other floats fit.
-  static std::string wanted(Type type, bool relaxed) {
-    if (!relaxed) return fmt::format("of type .{}", isa::name(type));
-    if (isa::is_float(type)) return fmt::format("of type .{}, or untyped and as wide or wider", isa::name(type));
-    return fmt::format("of type .{} or a wider one", isa::name(type));
+                          types_that_fit(type, spec.relaxed), described(*function_, o)));
   }
 
   // The address of a variable or function as a value. Where the table does not require an address, the assembler

@@ -21,7 +21,7 @@ bool register_fits(Type have, Type want, bool relaxed) {
   const bool wider = isa::bits(have) > isa::bits(want);
   if (wider && !relaxed) return false;
   if (isa::bits(have) < isa::bits(want)) return false;
-  if (a == Class::untyped || b == Class::untyped) return !wider || a != Class::floating;
+  if (a == Class::untyped || b == Class::untyped) return true;
   if (a == Class::floating || b == Class::floating) return have == want;
   return true;
 }
@@ -51,23 +51,23 @@ bool number_is_predicate(const isa::Form& form) {
 void remove_braces(Function& function, const Instruction& instruction, const isa::Spelling& spelling) {
   const isa::OperandList& specs = spelling.entry->operands;
   const isa::Family family = spelling.entry->family;
-  const bool counts = family == isa::Family::mbarrier && !spelling.has(Word::w_expect_tx) &&
-                      (spelling.has(Word::w_arrive) || spelling.has(Word::w_arrive_drop));
-  const bool answers = spelling.has(Word::w_get_first_ctaid_x) || spelling.has(Word::w_get_first_ctaid_y) ||
-                       spelling.has(Word::w_get_first_ctaid_z);
+  const bool computes = family == isa::Family::lane || family == isa::Family::set;
   const std::size_t given = instruction.operand_count;
   for (std::size_t i = 0; i < std::min(given, static_cast<std::size_t>(specs.count)); ++i) {
     Operand& operand = function.operand_pool[instruction.first_operand + i];
     if (operand.kind != OperandKind::vector || operand.count != 1) continue;
-    const isa::OperandSpec& spec = specs.items[i];
     const Type type = spelling.types[i];
-    const bool computes = family == isa::Family::lane || family == isa::Family::set;
-    const bool scales = family == isa::Family::matrix_multiply && type == Type::b32; // and metadata of sparse A
-    const bool braced = (computes && (type == Type::bf16 || type == Type::bf16x2)) || (counts && i == 2) ||
-                        (answers && i == 1) || scales;
-    if (braced && spec.kind == isa::OperandClass::value && !spec.braces && !spec.vector)
+    const bool is_value =
+        specs.items[i].kind == isa::OperandClass::value && !specs.items[i].braces && !specs.items[i].vector;
+    if (specs.items[i].or_braces || (computes && is_value && (type == Type::bf16 || type == Type::bf16x2)))
       operand = Operand(function.operand_pool[operand.index]);
   }
+}
+
+std::string types_that_fit(Type type, bool relaxed) {
+  if (!relaxed) return fmt::format("of type .{}", isa::name(type));
+  if (isa::is_float(type)) return fmt::format("of type .{}, or untyped and as wide or wider", isa::name(type));
+  return fmt::format("of type .{} or a wider one", isa::name(type));
 }
 
 std::string described(const Function& f, const Operand& o) {

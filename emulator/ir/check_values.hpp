@@ -23,9 +23,12 @@ bool immediate_fits(const Operand& operand, Type want);
 /// Whether a number may stand for a predicate. Comparisons of .bf16 are macros, which pass on registers only.
 bool number_is_predicate(const isa::Form& form);
 
-/// Takes the braces off an operand that is not a vector, where assemblers accept them: around a value of .bf16 or
-/// .bf16x2, the count of an mbarrier, and the answer of clusterlaunchcontrol.
+/// Takes the braces off an operand that is not a vector, where assemblers accept them: where the table says so, and
+/// around a value of .bf16 or .bf16x2.
 void remove_braces(Function& function, const Instruction& instruction, const isa::Spelling& spelling);
+
+/// For messages: with `relaxed`, wider registers fit integer and bit types, but no other floats fit.
+std::string types_that_fit(Type type, bool relaxed);
 
 std::string described(const Function& function, const Operand& operand);
 

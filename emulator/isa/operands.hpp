@@ -38,6 +38,7 @@
 //   "[tensor]"      a tensor map with its coordinates
 //   "[taddr]"       an address of tensor memory: a register of 32 bits, perhaps with an offset
 //   "b64/taddr"     a value or, in its place, such an address
+//   "u32/{}"        may be in braces alone, as in {%r1}
 //   "b32{4}?"       a vector that may be left out, also before other operands
 //   "[tex]", "[surf]", "tex"  a texture or a surface with its coordinates; what follows it (ir/check_texture.hpp)
 #pragma once
@@ -88,6 +89,7 @@ struct OperandSpec {
   bool braces = false;           ///< {4}, also {1}
   bool or_descriptor = false;    ///< /d
   bool or_tensor_memory = false; ///< /taddr
+  bool or_braces = false;        ///< /{}
   std::int8_t elements = 1;      ///< {4}; kHalfOfShape and so on: element_count() computes them
   Selectors selectors = Selectors::none;
   bool sign = false;                           ///< :sign
@@ -175,6 +177,7 @@ constexpr OperandList parse_operands(std::string_view text) {
     o.special = prefix('$');
     o.optional = suffix("?"sv);
     o.sink = suffix("_"sv);
+    o.or_braces = suffix("/{}"sv);
     parse_range(word, o);
     o.relaxed = suffix("~"sv);
     o.vector = suffix("{}"sv);

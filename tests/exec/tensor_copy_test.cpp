@@ -195,6 +195,22 @@ TEST(TensorCopy, RacecheckTakesTheSameCopyOfSeveralLanesForOne) {
   EXPECT_FALSE(findings.empty()) << "to other rows";
 }
 
+TEST(TensorCopy, RacecheckTakesCopiesOfOtherPixelsForOthers) {
+  const auto found = [](const std::string& offset) {
+    std::vector<exec::ToolFindingGroup> findings;
+    const Change change{
+        .statement = "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r10], "
+                     "[%rd1, {%r11, %r12, %r12}], [%r13], {%h1};",
+        .before = "@!%p1 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r13], 15360;\n" + offset,
+        .im2col = true,
+        .whole_warp = true};
+    EXPECT_EQ(trap_of(change, &findings), "") << offset;
+    return !findings.empty();
+  };
+  EXPECT_FALSE(found("mov.u16 %h1, 1;\n"));
+  EXPECT_TRUE(found("cvt.u16.u32 %h1, %r1;\n"));
+}
+
 TEST(TensorCopy, FieldsOfMaps) {
   expect_trap({.statement = "tensormap.replace.tile.box_dim.global.b1024.b32 [%rd1], 0, %r10;",
                .before = "mov.u32 %r10, 257;\n"},

@@ -96,7 +96,7 @@ TEST(UseOfTensorMemory, ForgedDescriptors) {
   EXPECT_TRAP(trap_of_copy("0", "0x000800000000"), "is invalid: its bits 46 to 48 must be 1");
   EXPECT_TRAP(trap_of_copy("0", "0x6000400800000000"), "its swizzling mode (bits 61 to 63) must be 0, 1, 2, 4 or 6");
   EXPECT_TRAP(trap_of_copy("0", "0x0020400800000000"), "its bits 53 to 60 must be 0");
-  EXPECT_TRAP(trap_of_copy("0", "0x0010400800000000"), "absolute leading dimensions");
+  EXPECT_TRAP(trap_of_copy("0", "0x0010400800000000"), "only for tcgen05.mma with K = 96");
   EXPECT_TRAP(trap_of_copy("61", "0x400800000000"), "the destination at 0x3d is in columns 61 to 64");
   EXPECT_TRAP(trap_of_copy("0x200000", "0x400800000000"), "is in lanes 32 to 159, but there are only 128");
   EXPECT_TRAP(trap_of_copy("0", "0"), "by thread (7,0,0) in block (0,0,0)");

@@ -145,6 +145,41 @@ TEST(TensorMultiply, Pairs) {
     }
 }
 
+// sm_103a: rows have 48 bytes, and three or six scales, which go on in a second word.
+TEST(TensorMultiply, LongRowsOfFourBits) {
+  const std::string three = ".kind::mxf4.block_scale.block32", six = ".kind::mxf4nvf4.block_scale.block16";
+  for (const bool a_in_tensor_memory : {false, true})
+    for (const int n : {64, 160}) {
+      for (const std::uint32_t id : {0u, 1u, 2u, 3u})
+        expect_product({.words = kOne + three,
+                        .a = "packed",
+                        .b = "packed",
+                        .n = n,
+                        .k = 96,
+                        .a_in_tensor_memory = a_in_tensor_memory,
+                        .more_bits = id << 29 | (3 - id) << 4});
+      for (const std::uint32_t id : {0u, 2u})
+        expect_product({.words = kOne + six,
+                        .a = "packed",
+                        .b = "packed",
+                        .n = n,
+                        .k = 96,
+                        .a_in_tensor_memory = a_in_tensor_memory,
+                        .scales_with_fraction = true,
+                        .more_bits = id << 29 | (2 - id) << 4});
+    }
+  for (const int m : {128, 256})
+    expect_product({.words = kTwo + six, .a = "packed", .b = "packed", .m = m, .n = 160, .k = 96});
+  for (const bool continued : {false, true})
+    expect_product({.words = kOne + three,
+                    .a = "packed",
+                    .b = "packed",
+                    .n = 32,
+                    .k = 96,
+                    .swizzling = 2,
+                    .continued = continued});
+}
+
 TEST(TensorMultiply, BlocksHaveScales) {
   for (const bool a_in_tensor_memory : {false, true}) {
     for (const std::uint32_t id : {0u, 1u, 3u})
@@ -266,11 +301,42 @@ TEST(TensorMultiply, InvalidInstructionDescriptors) {
   expect_trap({.words = ".ws" + kOne + ".kind::f16", .n = 96}, "N = 96 is not possible");
   expect_trap({.words = kOne + ".kind::mxf4.block_scale", .a = "packed", .b = "packed", .k = 64, .more_bits = 1u << 29},
               "no scale factor ID");
-  expect_trap({.words = kOne + ".kind::mxf4.block_scale", .a = "packed", .b = "packed", .k = 64, .more_bits = 1u << 31},
-              "K = 96 is not supported");
+  const std::string mxf4 = kOne + ".kind::mxf4.block_scale";
+  expect_trap({.words = mxf4, .a = "packed", .b = "packed", .k = 96, .target = "sm_100a"}, "K = 96 needs sm_103a");
+  expect_trap({.words = ".sp" + mxf4, .a = "packed", .b = "packed", .k = 128, .more_bits = 1u << 31},
+              "its bit 31 must be 0");
+  expect_trap({.words = kOne + ".kind::mxf4nvf4.block_scale.block16",
+               .a = "packed",
+               .b = "packed",
+               .k = 96,
+               .scales_with_fraction = true,
+               .more_bits = 1u << 29},
+              "1 is no scale factor ID of 6 scales");
   expect_trap(
       {.words = kOne + ".kind::mxf8f6f4.block_scale", .a = "e4m3", .b = "e4m3", .k = 32, .scales_with_fraction = true},
       "scales of .ue4m3");
+}
+
+TEST(TensorMultiply, ForgedMatrixDescriptorsOfLongRows) {
+  const TensorForm form{.words = kOne + ".kind::mxf4.block_scale",
+                        .a = "packed",
+                        .b = "packed",
+                        .n = 32,
+                        .k = 96,
+                        .swizzling = 2,
+                        .continued = true};
+  const auto with = [&](const std::string& before, int k = 96) {
+    TensorForm changed = form;
+    changed.before = before, changed.k = k;
+    return changed;
+  };
+  EXPECT_EQ(trap_of(form), "");
+  expect_trap(with("or.b64 %rd10, %rd10, 0x10000;\n"), "must be a multiple of 128 bytes");
+  expect_trap(with("xor.b64 %rd11, %rd11, 0xc000000000000000;\n"), "which are swizzled"); // 64 bytes
+  expect_trap(with("or.b64 %rd11, %rd11, 0x3ff80000;\n"), "reaches beyond the");
+  TensorForm shorter = with("", 64);
+  shorter.target = "sm_103a";
+  expect_trap(shorter, "only for tcgen05.mma with K = 96");
 }
 
 TEST(TensorMultiply, ForgedMatrixDescriptors) {

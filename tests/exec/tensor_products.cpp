@@ -63,6 +63,7 @@ std::uint32_t TensorForm::descriptor() const {
   const ElementType of_a = element_type(a), of_b = element_type(b);
   std::uint32_t bits = more_bits | of_a.number << 7 | of_b.number << 10 | static_cast<std::uint32_t>(n / 8) << 17;
   if (sparse()) bits |= 1u << 2;
+  if (k == 96) bits |= 1u << 31;
   if (negate_a) bits |= 1u << 13;
   if (negate_b) bits |= 1u << 14;
   if (a_transposed) bits |= 1u << 15;
@@ -107,8 +108,9 @@ std::uint64_t TensorProductTest::shared_descriptor(int at, bool transposed, int 
   else
     stride = 8 * static_cast<std::uint64_t>(span);
   (void)type;
+  if (form_.continued) leading = static_cast<std::uint64_t>(at == kB ? kOtherB : at), at += kBegin;
   return static_cast<std::uint64_t>(at / 16) | leading / 16 << 16 | stride / 16 << 32 | std::uint64_t{1} << 46 |
-         form_.swizzling << 61;
+         std::uint64_t{form_.continued} << 52 | form_.swizzling << 61;
 }
 
 void TensorProductTest::put_shared(int block, int at, bool transposed, int rows, int k_stored, int row, int k,
@@ -125,6 +127,8 @@ void TensorProductTest::put_shared(int block, int at, bool transposed, int rows,
     byte += unit * 16 % span + unit * 16 / span * k_stored * span + k % lines * span + k / lines * lines * span;
   } else if (span == 0)
     byte += row % 8 * 16 + row / 8 * 128 + unit * 128 * (rows / 8);
+  else if (const int in_chunk = kBegin + unit * 16; form_.continued)
+    byte = (in_chunk < 128 || at != kB ? at : kOtherB) + row * 128 + in_chunk % 128;
   else
     byte += row % 8 * span + row / 8 * 8 * span + unit * 16;
   if (form_.swizzling == 1)
@@ -214,21 +218,22 @@ void TensorProductTest::fill() {
   for (int i = 0; i < m && form_.scales() != 0; ++i)
     for (int s = 0; s < form_.scales(); ++s) {
       const int block = i / rows(), row = i % rows();
-      std::uint32_t& first = word(block, static_cast<std::uint32_t>(row % 32), kScalesOfA + row / 32);
-      a_scales_[static_cast<std::size_t>(i)].push_back(scale(first, first_a + s));
-      for (std::uint32_t q = 1; q < 4; ++q)
-        word(block, 32 * q + static_cast<std::uint32_t>(row % 32), kScalesOfA + row / 32) = first;
+      const int column = kScalesOfA + row / 32 + (first_a + s) / 4 * 4;
+      std::uint32_t& first = word(block, static_cast<std::uint32_t>(row % 32), column);
+      a_scales_[static_cast<std::size_t>(i)].push_back(scale(first, (first_a + s) % 4));
+      for (std::uint32_t q = 1; q < 4; ++q) word(block, 32 * q + static_cast<std::uint32_t>(row % 32), column) = first;
     }
   const int in_part = form_.n / parts();
   for (int j = 0; j < form_.n && form_.scales() != 0; ++j)
     for (int s = 0; s < form_.scales(); ++s) {
       const int local = j % in_part;
       const auto lane = static_cast<std::uint32_t>(j / in_part * rows() % 128 + local % 32);
-      std::uint32_t& first = word(0, lane, kScalesOfB + local / 32);
-      b_scales_[static_cast<std::size_t>(j)].push_back(scale(first, first_b + s));
+      const int column = kScalesOfB + local / 32 + (first_b + s) / 4 * ((form_.n + 127) / 128 * 4 / parts());
+      std::uint32_t& first = word(0, lane, column);
+      b_scales_[static_cast<std::size_t>(j)].push_back(scale(first, (first_b + s) % 4));
       for (int block = 0; block < static_cast<int>(blocks_.size()); ++block)
         for (int l = 0; l < (parts() == 1 ? 128 : rows()); l += 32)
-          word(block, lane + static_cast<std::uint32_t>(l), kScalesOfB + local / 32) = first;
+          word(block, lane + static_cast<std::uint32_t>(l), column) = first;
     }
 }
 
@@ -244,7 +249,8 @@ std::string TensorProductTest::kernel() const {
   if (!lanes.empty()) lanes += "}, ";
   const std::string meet =
       form_.pair() ? "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n" : "bar.sync 0;\n";
-  return ".version 9.0\n.target sm_100a\n.address_size 64\n"
+  return ".version 9.0\n.target " + form_.target +
+         "\n.address_size 64\n"
          ".shared .align 1024 .b8 s[24576];\n.shared .align 8 .b64 object;\n.shared .b32 place;\n"
          ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
          ".reg .b32 %r<40>; .reg .b64 %rd<20>; .reg .pred %p<10>; .reg .b16 %h<2>;\n"

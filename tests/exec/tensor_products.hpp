@@ -25,6 +25,7 @@ struct TensorForm {
   int m = 128, n = 64, k = 16;
   bool a_in_tensor_memory = false, a_transposed = false, b_transposed = false;
   std::uint64_t swizzling = 0; ///< mode
+  bool continued = false;      ///< rows go on in another chunk of 128 bytes: with swizzling 2 and K = 96
   bool accumulate = true, negate_a = false, negate_b = false;
   std::string operands = {}; ///< after the predicate
   std::array<std::uint32_t, 8> masked_lanes{};
@@ -38,8 +39,11 @@ struct TensorForm {
   [[nodiscard]] bool has(const char* word) const { return words.find(word) != std::string::npos; }
   [[nodiscard]] bool pair() const { return has("cta_group::2"); }
   [[nodiscard]] bool sparse() const { return has(".sp"); }
+  std::string target = k == 96 ? "sm_103a" : "sm_100a";
+
   [[nodiscard]] int scales() const {
-    return !has("block_scale") ? 0 : has("mxf8f6f4") ? 1 : has("4X") || has("block16") ? 4 : 2;
+    const int usual = !has("block_scale") ? 0 : has("mxf8f6f4") ? 1 : has("4X") || has("block16") ? 4 : 2;
+    return k == 96 ? usual * 3 / 2 : usual;
   }
   [[nodiscard]] std::uint32_t descriptor() const;
 };
@@ -69,6 +73,8 @@ private:
   void put_a(int block, int row, const std::vector<int>& kept, const std::vector<std::uint32_t>& metadata);
   void put_shared(int block, int at, bool transposed, int rows, int k_stored, int row, int k, const ElementType& type,
                   int value);
+  /// Of a row that is continued: where it begins in its chunk, and the other chunk of B is.
+  static constexpr int kBegin = 96, kOtherB = kB + 4096;
   [[nodiscard]] std::uint64_t shared_descriptor(int at, bool transposed, int rows, int k_stored,
                                                 const ElementType& type) const;
   [[nodiscard]] std::uint32_t& word(int block, std::uint32_t lane, int column) {

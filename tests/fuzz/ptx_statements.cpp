@@ -25,7 +25,7 @@ public:
     bool first = true;
     for (int i = 0; i < spelling_.entry->operands.count; ++i) {
       const isa::OperandSpec& o = spelling_.entry->operands.items[i];
-      if (!o.is_written() || (o.optional && random_.one_in(2))) continue;
+      if (!o.is_written() || !isa::has_operand(o, spelling_.form) || (o.optional && random_.one_in(2))) continue;
       result += (first ? " " : ", ") + operand(o);
       first = false;
     }
@@ -139,8 +139,12 @@ private:
               : random_.one_in(2)     ? "tx"
                                       : "%rd6") +
              ", " + coordinates() + "]";
-    default: return random_.one_in(2) ? any(Type::b32) : any(Type::b64);
+    case OperandClass::policy: return any(Type::b64);
+    case OperandClass::any: return random_.one_in(2) ? any(Type::b32) : any(Type::b64);
+    case OperandClass::carry:
+    case OperandClass::selection: break; // not written
     }
+    return "";
   }
 
   Random& random_;

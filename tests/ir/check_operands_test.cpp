@@ -98,6 +98,36 @@ TEST(Operands, BracesAroundScalesAndMetadata) {
   EXPECT_EQ(complaint(sparse + "{%r1}, 0;"), "");
 }
 
+// Of one width, and of any type but where the instruction's is a number of 32 or 64 bits.
+TEST(Operands, ElementsOfVectors) {
+  const std::string mma = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, ",
+                    b_and_c = ", {%r3}, {%f4, %f5, %f6, %f7};";
+  for (const char* const a : {"%r1, %r2", "%r1, %f2", "%r1, %x2", "%r1, 7", "%r1, %laneid"})
+    EXPECT_EQ(complaint(mma + "{" + a + "}" + b_and_c), "") << a;
+  for (const char* const a : {"%r1, %rd2", "%r1, %h2", "%r1, %fd2", "%r1, _", "%r1, f"})
+    EXPECT_NE(complaint(mma + "{" + a + "}" + b_and_c), "") << a;
+  EXPECT_NE(complaint(mma + "{%r1, %r2}, {%r3}, {%f4, %f5, %f6, 7};"), "");
+  EXPECT_NE(complaint(mma + "{%r1, %r2}, {%r3}, {%f4, %f5, %f6, %x1};"), "");
+  EXPECT_EQ(complaint("st.global.v2.f32 [%rd1], {%f1, %tid.x};"), "");
+  EXPECT_NE(complaint("st.global.v2.f32 [%rd1], {%f1, 7};"), "");
+  EXPECT_NE(complaint("st.global.v2.f32 [%rd1], {%f1, _};"), "");
+  EXPECT_NE(complaint("st.global.v2.b32 [%rd1], {%r1, %tid};"), "") << "all of it";
+  EXPECT_NE(complaint("st.global.v2.b32 [%rd1], {%r1, %clock64};"), "");
+  EXPECT_EQ(complaint("ld.global.v2.b32 {%rd1, %fd1}, [%rd1];"), "");
+  EXPECT_NE(complaint("ld.global.v2.b32 {%rd1, %r1}, [%rd1];"), "") << "of two widths";
+  EXPECT_NE(complaint("ld.global.v2.u32 {%rd1, %fd1}, [%rd1];"), "");
+  EXPECT_NE(complaint("ld.global.v2.b16 {%r1, %f1}, [%rd1];"), "");
+  EXPECT_EQ(complaint("ld.global.v2.b16 {%h1, _}, [%rd1];"), "");
+  EXPECT_EQ(complaint("red.global.add.noftz.v2.f16x2 [%rd1], {%r1, 7};"), "");
+}
+
+TEST(Operands, ValuesInWiderRegisters) {
+  EXPECT_EQ(complaint("ld.global.b32 %fd1, [%rd1];"), "");
+  EXPECT_EQ(complaint("st.global.b16 [%rd1], %f1;"), "");
+  EXPECT_NE(complaint("ld.global.u32 %fd1, [%rd1];"), "");
+  EXPECT_NE(complaint("ld.global.b32 _, [%rd1];"), "");
+}
+
 TEST(Operands, WordsThatMayBeLeftOut) {
   for (const char* statement : {"wgmma.fence.sync;", "wgmma.commit_group.sync;", "wgmma.wait_group.sync 1;",
                                 "tcgen05.ld.sync.32x32b.x1.b32 {%r0}, [%r1];", "red.add.v2.f32 [%rd1], {%f1, %f2};",
@@ -111,6 +141,12 @@ TEST(Operands, BracesAroundOneValue) {
   EXPECT_NE(complaint("max.f16 {%h0}, %h1, %h2;"), "");
   EXPECT_NE(complaint("max.bf16 {%h0, %h3}, %h1, %h2;"), "");
   EXPECT_EQ(complaint("mbarrier.arrive.b64 %rd0, [s], {%r1};"), "");
+  EXPECT_NE(complaint("mbarrier.arrive.expect_tx.b64 %rd0, [s], {%r1};"), "");
+  EXPECT_NE(complaint("movmatrix.sync.aligned.m8n8.trans.b16 %r0, {%r1};"), "");
+  EXPECT_EQ(
+      complaint("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, {%r1}, 0, "
+                "1, 1, 1, 0, 0;"),
+      "");
   EXPECT_NE(complaint("stmatrix.sync.aligned.m8n8.x1.shared.b16 [s], {5};"), "");
 }
 

@@ -131,13 +131,14 @@ TEST(Devices, CurrentGpusHaveTheCoresAndBandwidthOfTheirDatasheets) {
     double gbit_s;
     int l2_kib;
   };
-  for (const Row& row : {Row{"gtx1080", {6, 1}, 2560, 256, 10, 2048}, Row{"rtx2080ti", {7, 5}, 4352, 352, 14, 5632},
-                         Row{"t4", {7, 5}, 2560, 256, 10, 4096}, Row{"a10", {8, 6}, 9216, 384, 12.5, 6144},
-                         Row{"a40", {8, 6}, 10752, 384, 14.5, 6144}, Row{"rtx3090", {8, 6}, 10496, 384, 19.5, 6144},
-                         Row{"jetson_orin", {8, 7}, 2048, 256, 6.4, 4096}, Row{"l4", {8, 9}, 7424, 192, 12.5, 49152},
-                         Row{"l40s", {8, 9}, 18176, 384, 18, 98304}, Row{"rtx4090", {8, 9}, 16384, 384, 21, 73728},
-                         Row{"gh200", {9, 0}, 16896, 6144, 5.238, 61440}, Row{"b200", {10, 0}, 18944, 8192, 8, 129536},
-                         Row{"rtx5090", {12, 0}, 21760, 512, 28, 98304}}) {
+  for (const Row& row :
+       {Row{"gtx1080", {6, 1}, 2560, 256, 10, 2048}, Row{"rtx2080ti", {7, 5}, 4352, 352, 14, 5632},
+        Row{"t4", {7, 5}, 2560, 256, 10, 4096}, Row{"a10", {8, 6}, 9216, 384, 12.5, 6144},
+        Row{"a40", {8, 6}, 10752, 384, 14.5, 6144}, Row{"rtx3090", {8, 6}, 10496, 384, 19.5, 6144},
+        Row{"jetson_orin", {8, 7}, 2048, 256, 6.4, 4096}, Row{"l4", {8, 9}, 7424, 192, 12.5, 49152},
+        Row{"l40s", {8, 9}, 18176, 384, 18, 98304}, Row{"rtx4090", {8, 9}, 16384, 384, 21, 73728},
+        Row{"gh200", {9, 0}, 16896, 6144, 5.238, 61440}, Row{"b200", {10, 0}, 18944, 8192, 8, 129536},
+        Row{"gb200", {10, 0}, 18944, 8192, 8, 129536}, Row{"rtx5090", {12, 0}, 21760, 512, 28, 98304}}) {
     const auto d = find_device(row.id);
     ASSERT_TRUE(d) << row.id;
     EXPECT_EQ(d->capability, row.capability) << row.id;
@@ -352,6 +353,9 @@ TEST(Devices, PeakOperationsGiveTheRatesOfDatasheets) {
                          Row{"h200", &P::half, 1.98, 133.8},
                          Row{"gh200", &P::matrix_fp8, 1.83, 1978.9},
                          Row{"b200", &P::matrix_half, 1.85, 2250},
+                         Row{"gb200", &P::matrix_half, 2.06, 2500},
+                         Row{"gb200", &P::matrix_tf32, 2.06, 1250},
+                         Row{"gb200", &P::matrix_fp4, 2.06, 10000},
                          Row{"rtx5090", &P::matrix_half, 2.407, 209.5},
                          Row{"rtx5090", &P::matrix_bfloat16, 2.407, 209.5},
                          Row{"rtx5090", &P::matrix_tf32, 2.407, 104.8},

@@ -11,6 +11,7 @@
 #include "emulator/exec/block/cluster.hpp"
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/state/tensor_box.hpp"
+#include "emulator/exec/state/tensor_pixels.hpp"
 
 #include <fmt/format.h>
 
@@ -83,8 +84,16 @@ public:
   TensorCopy(const Op* op, Warp* warp, int lane)
       : op_(op), warp_(warp), lane_(lane), site_(warp->cta->program.tensors[op->extra]) {
     for (std::size_t d = 0; d < coordinates(); ++d) start_[d] = row<std::int32_t>(warp, site_.coordinate[d])[lane];
-    for (std::size_t d = 0; site_.pixels && d + 2 < site_.dimensions; ++d)
-      offset_[d] = loads() ? row<std::uint16_t>(warp, site_.offset[d])[lane] : 0;
+    info_ = info_of(site_, warp, lane);
+  }
+
+  static TensorPixels::Info info_of(const TensorSite& site, Warp* warp, int lane) {
+    TensorPixels::Info info{};
+    const bool reads = site.action == Action::load || site.action == Action::prefetch;
+    const std::size_t count = site.wide == TensorSite::Wide::no ? site.dimensions - 2u : 2;
+    for (std::size_t d = 0; site.pixels && reads && d < count; ++d)
+      info[d] = row<std::uint16_t>(warp, site.offset[d])[lane];
+    return info;
   }
 
   bool run() {
@@ -104,7 +113,7 @@ public:
 
 private:
   [[nodiscard]] const TensorMap& map() const { return decoded_->map; }
-  [[nodiscard]] const TensorBox& box() const { return decoded_->boxes[site_.four_rows ? 1 : 0]; }
+  [[nodiscard]] const TensorBox& box() const { return box_; }
   [[nodiscard]] bool loads() const { return site_.action == Action::load; }
   [[nodiscard]] std::size_t coordinates() const { return site_.four_rows ? start_.size() : site_.dimensions; }
   bool stop(Trap::Kind kind, std::string why) {
@@ -134,11 +143,9 @@ private:
           fmt::format("four rows need a tensor map with a box of one row and without interleave, but its box "
                       "has {} rows and its interleave is {} bytes",
                       map.box[1], 16 * map.interleave));
+    box_ = decoded_->boxes[site_.four_rows ? 1 : 0];
+    if (site_.pixels) box_.rows = TensorPixels::count(map, site_, info_);
     return true;
-  }
-
-  [[nodiscard]] std::int64_t last_of_box(std::size_t d) const {
-    return static_cast<std::int64_t>(map().sizes[d + 1]) - 1 + map().upper[d];
   }
 
   // Restrictions on elements of 4 and 6 bits (9.7.9.27.1.1, and the swizzles of cuda.h).
@@ -176,13 +183,9 @@ private:
     const bool writes = site_.action == Action::store || site_.action == Action::reduce;
     for (std::size_t d = 0; writes && d < coordinates(); ++d)
       if (start_[d] < 0) return illegal(fmt::format("it writes from a negative coordinate, {}, on", start_[d]));
-    for (std::size_t d = 0; map().pixels && d + 2 < site_.dimensions; ++d) {
-      if (start_[d + 1] < map().lower[d] || start_[d + 1] > last_of_box(d))
-        return illegal(fmt::format("its coordinate {} is outside the bounding box, {} to {}", start_[d + 1],
-                                   map().lower[d], last_of_box(d)));
-      if (writes && (map().lower[d] != 0 || map().upper[d] != 0))
-        return illegal("it writes pixels of a bounding box that is not the whole tensor");
-    }
+    if (map().pixels)
+      if (std::string why = TensorPixels::why_illegal(map(), site_, start_, info_); !why.empty())
+        return illegal(std::move(why));
     if (site_.action != Action::reduce || has_reduction(site_.operation, map().type)) return true;
     return illegal("there is no such reduction of the type of the tensor");
   }
@@ -339,22 +342,14 @@ private:
     return true;
   }
 
-  // Channels of pixels: from one to the next in a bounding box, then in the next image.
+  // Channels of pixels.
   bool copy_pixels() {
-    std::array<std::int64_t, 5> at = start_;
-    const std::size_t inner = site_.dimensions - 2u;
-    for (std::int64_t pixel = 0; pixel < box().rows; ++pixel) {
-      std::array<std::int64_t, 5> from = at;
-      for (std::size_t d = 0; d < inner; ++d) from[d + 1] += offset_[d];
+    for (TensorPixels pixels(map(), site_, start_, info_); pixels.more(); pixels.next()) {
+      const std::array<std::int64_t, 5> from = pixels.place();
       const Row there = find(from);
-      if (!copy_row(there.address, there.others_inside && is_inside(from, 1), pixel * box().pitch)) return false;
-      bool more = false;
-      for (std::size_t d = 0; d < inner && !more; ++d) {
-        at[d + 1] += map().steps[d + 1];
-        more = at[d + 1] <= last_of_box(d);
-        if (!more) at[d + 1] = map().lower[d];
-      }
-      if (!more) ++at[inner + 1];
+      const bool inside = there.others_inside && is_inside(from, 1);
+      for (const std::int64_t row : pixels.rows())
+        if (row >= 0 && !copy_row(there.address, inside, row * box().pitch)) return false;
     }
     return true;
   }
@@ -455,7 +450,8 @@ private:
   const TensorSite& site_;
   const DecodedMap* decoded_ = nullptr;
   std::array<std::int64_t, 5> start_{};
-  std::array<std::int64_t, 3> offset_{};
+  TensorPixels::Info info_{};
+  TensorBox box_;
   Reducer reducer_ = nullptr;
   bool whole_ = false;
   bool counts_ = false; ///< of the first destination: its accesses to global memory count
@@ -480,8 +476,12 @@ std::uint32_t bytes_of_tensor_copy(const Op* op, Warp* warp, int lane) {
   if (at == nullptr) return 0;
   TensorMap::Words words{};
   std::memcpy(words.data(), at, sizeof words);
+  if (!TensorMap::is_valid(words)) return 0;
   const TensorSite& site = warp->cta->program.tensors[op->extra];
-  return TensorMap::is_valid(words) ? TensorBox(TensorMap::decoded(words), site.four_rows).bytes() : 0;
+  const TensorMap map = TensorMap::decoded(words);
+  TensorBox box(map, site.four_rows);
+  if (site.pixels) box.rows = TensorPixels::count(map, site, TensorCopy::info_of(site, warp, lane));
+  return box.bytes();
 }
 
 bool is_same_copy(const Op* op, Warp* warp, int lane, int other) {
@@ -491,6 +491,7 @@ bool is_same_copy(const Op* op, Warp* warp, int lane, int other) {
   };
   const auto* const first = site.coordinate.data();
   if (!std::all_of(first, first + (site.four_rows ? site.coordinate.size() : site.dimensions), same)) return false;
+  if (TensorCopy::info_of(site, warp, lane) != TensorCopy::info_of(site, warp, other)) return false;
   for (const Op* const part : {op, op + 2})
     if (address_in(part, warp, lane) != address_in(part, warp, other)) return false;
   return true;

@@ -84,9 +84,9 @@ std::vector<TensorRectangle> rectangles_of(const TensorProductSite& site, const 
     read(t.a.column, static_cast<std::uint32_t>((k * bits(p.a) + kBitsOfWord - 1) / kBitsOfWord), false);
   if (site.sparse) read(t.metadata.column, bits(p.a) <= 8 ? 2 : 1, false);
   if (site.scales != 0) {
-    const auto scales_of = [](int n) { return (static_cast<std::uint32_t>(n) + kWarpSize - 1) / kWarpSize; };
-    read(t.a_scales.column, scales_of(layout.rows), true);
-    read(t.b_scales.column, scales_of(p.n / layout.parts), true);
+    const auto columns_of = [](ScaleColumns of) { return static_cast<std::uint32_t>(of.columns); };
+    read(t.a_scales.column, columns_of(ScaleColumns::of_a(p, layout)), true);
+    read(t.b_scales.column, columns_of(ScaleColumns::of_b(p, layout)), true);
   }
   return list;
 }

@@ -133,9 +133,10 @@ Decoder::VectorRows Decoder::vector_rows(std::span<const ir::Operand> elements, 
     const ir::Operand& element = elements[e];
     const bool moves = element.kind == ir::OperandKind::variable && in_moving_frame(element.index);
     int bytes = rows.bytes;
-    rows.of[e] = element.kind == ir::OperandKind::reg    ? register_row(element, &bytes)
-                 : element.kind == ir::OperandKind::sink ? file_.temporary(bytes)
-                 : moves                                 ? frame_address(constant_value(element, type), bytes)
+    rows.of[e] = element.kind == ir::OperandKind::reg       ? register_row(element, &bytes)
+                 : element.kind == ir::OperandKind::sink    ? file_.temporary(bytes)
+                 : element.kind == ir::OperandKind::special ? special_row(element, bytes)
+                 : moves                                    ? frame_address(constant_value(element, type), bytes)
                          : file_.constant(bytes, constant_value(element, type), is_shared_address(element));
     if (bytes != rows.bytes) unsupported("the registers of a vector must have the same width");
   }

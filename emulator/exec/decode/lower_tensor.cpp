@@ -61,7 +61,11 @@ void Decoder::copy_by_tensor_map(const isa::Spelling& spelling) {
                                                 : TensorSite::Action::load;
   const bool loads = t.action == TensorSite::Action::load, prefetches = t.action == TensorSite::Action::prefetch;
   t.operation = reduction_of(spelling);
-  t.pixels = spelling.has(Word::w_im2col) || spelling.has(Word::w_im2col_no_offs);
+  t.wide = spelling.has(Word::w_im2col_w)       ? TensorSite::Wide::w
+           : spelling.has(Word::w_im2col_w_128) ? TensorSite::Wide::w_128
+                                                : TensorSite::Wide::no;
+  const bool has_info = spelling.has(Word::w_im2col) || t.wide != TensorSite::Wide::no;
+  t.pixels = has_info || spelling.has(Word::w_im2col_no_offs);
   t.four_rows = spelling.has(Word::w_gather4) || spelling.has(Word::w_scatter4);
   t.multicast = spelling.has(Word::w_multicast_cluster);
   t.in_pair = spelling.has(Word::w_cta_group_2);
@@ -71,7 +75,7 @@ void Decoder::copy_by_tensor_map(const isa::Spelling& spelling) {
   for (const ir::Operand& c : function_.elements(function_.elements(map)[1]))
     t.coordinate[n++] = source(c, isa::Type::s32, false);
   std::size_t next = loads ? 3 : prefetches ? 1 : 2;
-  if (spelling.has(Word::w_im2col)) {
+  if (has_info) {
     n = 0;
     for (const ir::Operand& offset : function_.elements(operands[next++]))
       t.offset[n++] = source(offset, isa::Type::u16, false);

@@ -32,7 +32,7 @@ void set_kind(const isa::Spelling& s, TensorProductSite& to) {
     if (s.has(n.word)) to.kind = n.kind, to.name = n.name;
 }
 
-// The scales of a row of A: table 54 without K = 96.
+// The scales of a row of A: table 54. With K = 96 it has half as many more, of which the descriptor knows.
 int scales_of_row(const isa::Spelling& s) {
   if (!s.has(Word::w_block_scale)) return 0;
   if (s.has(Word::w_kind_mxf8f6f4)) return 1;

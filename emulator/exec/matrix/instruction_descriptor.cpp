@@ -58,6 +58,8 @@ bool read_accumulator(ProductKind kind, int number, MatrixElement& element) {
   return halves || number == (kind == ProductKind::i8 ? 2 : 1);
 }
 
+constexpr int kDepthOfPacked = 64; // K of elements of 4 bits
+
 // K: 32 bytes of a row of A; twice as much of a sparse one.
 int depth_of(const TensorProductSite& site, const TensorProduct& p) {
   constexpr int kBits = 256;
@@ -119,13 +121,17 @@ std::string read_scaled(const TensorProductSite& site, const DescriptorFields& f
   p.m = field(27, 2) * 128;
   p.a_scale = field(29, 2), p.b_scale = field(4, 2);
   p.scales_with_fraction = !field.flag(23);
-  if (field.flag(31)) return is_packed_kind(site.kind) ? "K = 96 is not supported" : "its bit 31 must be 0";
+  if (field.flag(31) && (!is_packed_kind(site.kind) || site.sparse)) return "its bit 31 must be 0";
+  p.scales = site.scales;
+  if (field.flag(31)) p.k = kLongDepth, p.scales = site.scales * kLongDepth / kDepthOfPacked;
   if (is_packed_kind(site.kind) && (p.a_transposed || p.b_transposed)) return "elements of 4 bits cannot be transposed";
   if (p.scales_with_fraction && (site.kind != ProductKind::mxf4nvf4 || site.scales != 4))
     return "scales of .ue4m3 need .kind::mxf4nvf4 with four scales";
+  // Table 54: an odd number of scales begins at any byte, six at each second one.
+  const int step = p.scales == 6 ? 2 : p.scales == 3 ? 1 : p.scales;
   for (const int first : {p.a_scale, p.b_scale})
-    if (first + site.scales > 4 || first % site.scales != 0)
-      return fmt::format("{} is no scale factor ID of {} scales", first, site.scales);
+    if (first % step != 0 || (p.scales <= 4 && step != 1 && first + p.scales > 4))
+      return fmt::format("{} is no scale factor ID of {} scales", first, p.scales);
   return {};
 }
 

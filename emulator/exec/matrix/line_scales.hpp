@@ -12,7 +12,7 @@ namespace warplens::exec::WARPLENS_LEVEL {
 
 using EightIntegers = std::int32_t __attribute__((vector_size(32)));
 
-constexpr int kMostScales = 4;
+constexpr int kMostScales = 6;       ///< of tcgen05.mma with K = 96
 constexpr int kFraction = 23;        ///< bits of a single's fraction
 constexpr int kUndoubtedScale = 100; ///< with smaller exponents of both signs, all scaled factors are normal numbers
 

@@ -23,7 +23,7 @@ std::uint64_t span_of(std::uint32_t mode) {
 
 } // namespace
 
-TensorDescriptor::TensorDescriptor(std::uint64_t bits) {
+TensorDescriptor::TensorDescriptor(std::uint64_t bits, bool continued) {
   const auto field = [&](int bit, int width) { return bits >> bit & ((std::uint64_t{1} << width) - 1); };
   start_ = field(0, 14) * kCoreRowBytes, leading_ = field(16, 14) * kCoreRowBytes,
   stride_ = field(32, 14) * kCoreRowBytes;
@@ -33,10 +33,14 @@ TensorDescriptor::TensorDescriptor(std::uint64_t bits) {
     fault_ = "its bits 46 to 48 must be 1";
   else if (field(53, 8) != 0)
     fault_ = "its bits 53 to 60 must be 0";
-  else if (field(52, 1) != 0)
-    fault_ = "absolute leading dimensions (bit 52) are not supported";
+  else if (field(52, 1) != 0 && !continued)
+    fault_ = "an address in place of the leading dimension (bit 52) is only for tcgen05.mma with K = 96";
+  else if (field(52, 1) != 0 && (mode_ != kSwizzle128 || leading_ % span_of(kSwizzle128) != 0))
+    fault_ =
+        "an address in place of the leading dimension (bit 52) must be a multiple of 128 bytes, which are swizzled";
   else if (mode_ != kNoSwizzle && span_of(mode_) == 0)
     fault_ = "its swizzling mode (bits 61 to 63) must be 0, 1, 2, 4 or 6";
+  continued_ = field(52, 1) != 0;
 }
 
 std::uint64_t TensorDescriptor::swizzled(std::uint64_t at) const {
@@ -48,6 +52,9 @@ std::uint64_t TensorDescriptor::swizzled(std::uint64_t at) const {
 std::uint64_t TensorDescriptor::unit(std::uint32_t row, std::uint32_t along) const {
   const std::uint64_t span = span_of(mode_);
   const std::uint64_t in_core = row % kRowsOfCore * (span == 0 ? kCoreRowBytes : span);
+  const std::uint64_t in_chunk = start_ % span_of(kSwizzle128) + along * kCoreRowBytes;
+  if (continued_ && in_chunk >= span)
+    return swizzled(leading_ + in_core + row / kRowsOfCore * stride_ + in_chunk % span);
   return swizzled(start_ + in_core + row / kRowsOfCore * stride_ + along * (span == 0 ? leading_ : kCoreRowBytes));
 }
 

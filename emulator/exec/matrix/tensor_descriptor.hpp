@@ -3,6 +3,9 @@
 //
 //   TensorDescriptor d(bits);  if (d.fault() != nullptr) …;  d.unit(3, 0)   // offset of the first 16 bytes of row 3
 //
+// Rows of 48 bytes (K = 96) may begin near the end of a chunk of 128 bytes and go on in another one, whose address is
+// then in place of the leading dimension (bit 52).
+//
 // Swizzling permutes units by bits 7 to 9 of their offset, less the base offset.
 #pragma once
 
@@ -13,7 +16,8 @@ namespace warplens::exec {
 
 class TensorDescriptor {
 public:
-  explicit TensorDescriptor(std::uint64_t bits);
+  /// `continued`: rows may go on in another chunk.
+  explicit TensorDescriptor(std::uint64_t bits, bool continued = false);
   /// Why the descriptor is invalid; nullptr: it is valid.
   [[nodiscard]] const char* fault() const { return fault_; }
   /// K-major: the offset in shared memory of unit `along` of a row.
@@ -28,6 +32,7 @@ private:
 
   std::uint64_t start_, leading_, stride_, base_offset_;
   std::uint32_t mode_;
+  bool continued_ = false;
   const char* fault_ = nullptr;
 };
 

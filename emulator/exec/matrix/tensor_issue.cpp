@@ -12,8 +12,6 @@ namespace warplens::exec {
 
 namespace {
 
-constexpr std::uint32_t kColumnsOfA = 8; // 32 bytes
-
 class IssueReader {
 public:
   IssueReader(const Op* op, Warp* warp, int lane, TensorIssue& issue)
@@ -23,6 +21,9 @@ public:
     const std::uint32_t bits = row<std::uint32_t>(warp_, site_.instruction)[lane_];
     if (const std::string why = read_instruction(site_, bits, t_.product); !why.empty())
       return stop(fmt::format("the instruction descriptor {:#x} is invalid for .kind::{}: {}", bits, site_.name, why));
+    constexpr int kTarget = 103;
+    if (const int sm = warp_->cta->program.module->sm; t_.product.k == kLongDepth && sm != kTarget)
+      return stop(fmt::format("K = 96 needs sm_103a, but the module is for sm_{}", sm));
     t_.layout = layout_of(site_, t_.product);
     t_.accumulate = (predicate(warp_, site_.accumulate) >> lane_ & 1) != 0;
     return blocks() && factors() && masks() && tensor_memory();
@@ -48,7 +49,7 @@ private:
   // 9.7.16.10.1 and 9.7.16.10.3: elements of 32 bits are transposed in chunks of 32 bytes, others in those of 16.
   bool factor(const char* name, std::uint32_t row_of, bool transposed, MatrixElement element, TensorDescriptor& to) {
     const std::uint64_t bits_of_it = row<std::uint64_t>(warp_, row_of)[lane_];
-    to = TensorDescriptor(bits_of_it);
+    to = TensorDescriptor(bits_of_it, t_.product.k == kLongDepth);
     const char* why = to.fault();
     if (why == nullptr && to.by_32_bytes() != (transposed && bits(element) == 32))
       why = to.by_32_bytes() ? "swizzling by 32 bytes is only for transposed elements of 32 bits"
@@ -95,14 +96,16 @@ private:
   bool tensor_memory() {
     const TensorProduct& p = t_.product;
     const int columns = p.n / t_.layout.parts;
-    const auto columns_of_scales = [](int rows) { return static_cast<std::uint32_t>((rows + 31) / 32); };
     if (!matrix("D", address(site_.d), static_cast<std::uint32_t>(columns), t_.d)) return false;
-    if (site_.a_in_tensor_memory && (!matrix("A", address(site_.a), kColumnsOfA, t_.a) || !same_lane("A", t_.a)))
+    if (site_.a_in_tensor_memory && (!matrix("A", address(site_.a), p.columns_of_a(), t_.a) || !same_lane("A", t_.a)))
       return false;
     if (site_.sparse && (!metadata() || !same_lane("the metadata", t_.metadata))) return false;
-    return site_.scales == 0 ||
-           (matrix("the scales of A", address(site_.a_scales), columns_of_scales(t_.layout.rows), t_.a_scales) &&
-            matrix("the scales of B", address(site_.b_scales), columns_of_scales(columns), t_.b_scales));
+    if (site_.scales == 0) return true;
+    const auto scales = [&](const char* name, TensorProductSite::Place place, ScaleColumns of, TensorAddress& to) {
+      return matrix(name, address(place), static_cast<std::uint32_t>(of.columns), to);
+    };
+    return scales("the scales of A", site_.a_scales, ScaleColumns::of_a(p, t_.layout), t_.a_scales) &&
+           scales("the scales of B", site_.b_scales, ScaleColumns::of_b(p, t_.layout), t_.b_scales);
   }
 
   // 9.7.16.10.8.4. Of elements of 16 and 32 bits, the selector chooses one of a pair of columns.

@@ -18,8 +18,10 @@ struct ScaledFactors {
 
 class ScaledProduct {
 public:
-  ScaledProduct(const Issuer& by, const TensorIssue& t) : by_(by), t_(t), s_(*by.op->product), p_(t.product) {
-    in_scale_ = p_.k / s_.scales;
+  ScaledProduct(const Issuer& by, const TensorIssue& t)
+      : by_(by), t_(t), p_(t.product), of_a_(ScaleColumns::of_a(t.product, t.layout)),
+        of_b_(ScaleColumns::of_b(t.product, t.layout)) {
+    in_scale_ = p_.k / p_.scales;
     each_ = p_.n / t.layout.parts;
   }
 
@@ -41,9 +43,12 @@ private:
   [[nodiscard]] std::uint32_t lanes_of(int part, int first) const {
     return t_.layout.lane(part, first) / kWarpSize * kWarpSize;
   }
-  // The scales of a row or column: bytes of a word of a lane.
-  void read_scales(Word32 word, int first, ProductScale* to) const {
-    for (int i = 0; i < s_.scales; ++i) to[i] = scale_from(word >> 8 * (first + i) & 0xff, p_.scales_with_fraction);
+  // The scales of a row or column: bytes of words of a lane.
+  void read_scales(const Word32* words, ScaleColumns of, ProductScale* to) const {
+    for (int i = 0; i < p_.scales; ++i) {
+      const int byte = of.first + i;
+      to[i] = scale_from(words[byte / 4 * of.apart] >> 8 * (byte % 4) & 0xff, p_.scales_with_fraction);
+    }
   }
 
   // Each 32 lanes have all scales of B.
@@ -53,12 +58,12 @@ private:
     for (int n = 0; n < each_; ++n) {
       const std::uint32_t* const words =
           memory.lane(lanes_ + static_cast<std::uint32_t>(n % kWarpSize)) + t_.b_scales.column;
-      read_scales(words[n / kWarpSize], p_.b_scale, f_.b_scales[n]);
+      read_scales(words + n / kWarpSize, of_b_, f_.b_scales[n]);
     }
     for (int column = 0; column < each_; column += kBlock) {
       ColumnScales scales;
       for (int j = 0; j < kBlock; ++j)
-        for (int i = 0; i < s_.scales; ++i) scales.put(i, even_first(j), f_.b_scales[column + j][i]);
+        for (int i = 0; i < p_.scales; ++i) scales.put(i, even_first(j), f_.b_scales[column + j][i]);
       ColumnPutter<true> to(f_.columns[column / kBlock], smallest_of(p_.b), &scales, in_scale_);
       const float* const tile = f_.b + (part * each_ + column) * p_.k;
       for (int k = 0; k < p_.k; k += 2)
@@ -73,8 +78,9 @@ private:
     RowScales scales;
     for (int i = 0; i < kRowsOfWarp; ++i) {
       const std::uint32_t lane = t_.layout.lane(part, first) + static_cast<std::uint32_t>(i);
-      read_scales((memory.lane(lane) + t_.a_scales.column)[first / kWarpSize], p_.a_scale, f_.a_scales[i]);
-      for (int j = 0; j < s_.scales; ++j) scales.put(j, i, f_.a_scales[i][j]);
+      const Word32* const words = memory.lane(lane) + t_.a_scales.column + first / kWarpSize;
+      read_scales(words, of_a_, f_.a_scales[i]);
+      for (int j = 0; j < p_.scales; ++j) scales.put(j, i, f_.a_scales[i][j]);
     }
     RowPutter<true>(f_.rows, p_.k, smallest_of(p_.a), &scales, in_scale_).put_tile(f_.a);
     return true;
@@ -110,8 +116,8 @@ private:
 
   const Issuer& by_;
   const TensorIssue& t_;
-  const TensorProductSite& s_;
   const TensorProduct& p_;
+  ScaleColumns of_a_, of_b_;
   int in_scale_ = 0, each_ = 0; ///< elements of a scale; columns of a part
   std::uint32_t lanes_ = ~0u;   ///< from which the scales of B were read
   ScaledFactors f_;

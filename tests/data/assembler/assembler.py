@@ -4,6 +4,7 @@
 
 The statements stand in the kernel of context.ptx. PTXAS in the environment names the program; version 13 was asked.
 """
+import functools
 import os
 import re
 import subprocess
@@ -81,8 +82,22 @@ def frame(version, target):
     return header + context, len(header) + at + 2
 
 
-def ask_page(statements, version, target):
+@functools.lru_cache(maxsize=None)
+def known_frame(version, target):
+    """The frame without the registers that an old version lacks: with them goes whoever uses them."""
     before, fixed = frame(version, target)
+    while True:
+        said = run("\n".join(before + ["label_0:", "ret;", "}"]) + "\n", target)
+        if not said:
+            return before, fixed
+        for number, _, message in said:
+            if number <= fixed or number > len(before):
+                raise Elsewhere(f"{version} {target}: line {number}: {message}")
+            before[number - 1] = ""
+
+
+def ask_page(statements, version, target):
+    before, _ = known_frame(version, target)
     refusals = [""] * len(statements)
     start = 0  # what stands before it has been parsed
     while True:
@@ -93,11 +108,9 @@ def ask_page(statements, version, target):
         start = 0
         for number, severity, message in said:
             at = number - 1 - len(before)
-            if number <= fixed or at >= len(statements):
+            if at < 0 or at >= len(statements):  # a statement makes it complain of declarations
                 raise Elsewhere(f"{version} {target}: line {number}: {message}")
-            if at < 0:  # a register that an old version lacks goes, and with it whoever uses it
-                before[number - 1] = ""
-            elif not refusals[at]:
+            if not refusals[at]:
                 refusals[at] = message
             if severity == "fatal":
                 start = max(at, 0)

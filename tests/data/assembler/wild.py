@@ -67,6 +67,8 @@ def coordinates(words):
 def statement(spelling, shape):
     """The spelling with operands; None where it has too few types for them."""
     words = spelling.split(".")[1:]
+    if shape == "[a], {t}, [a]" and "release" in words:  # ptxas takes it, and crashes when it makes code of it
+        return None
     types = [w for w in words if w in TYPES]
     named = {"t": 0, "t2": 1, "t3": 2, "w": 0}
     count = itertools.count()
