@@ -38,7 +38,7 @@ bool has_other_type(const ir::Instruction& i) {
 }
 
 Part part_of_conversion(const ir::Instruction& i) {
-  if (i.opcode == "cvt.s64.s32") return Part::extension;
+  if (i.opcode.ends_with(".s64.s32")) return Part::extension;
   const bool shorter = i.opcode.ends_with("8") || i.opcode.ends_with("16");
   return shorter && !ir::has_any_part(i, {"f16", "bf16", "f32", "f64"}) ? Part::lengthening : Part::none;
 }
@@ -145,11 +145,7 @@ private:
     for (const CompiledBlock& block : code_.blocks)
       for (const std::uint32_t i : block.instructions) {
         if (code_.predicate_of[i] == ir::kNone) continue;
-        MachineWork& all = work_[block.instructions.front()];
-        all.instructions += work_[i].instructions;
-        all.doubles += work_[i].doubles;
-        all.alu += work_[i].alu;
-        all.special += work_[i].special;
+        work_[block.instructions.front()].add(work_[i], 1);
         work_[i] = {.instructions = 0, .joined = work_[i].joined};
       }
   }

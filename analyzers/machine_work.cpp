@@ -152,6 +152,18 @@ double other_special_functions(const ir::Instruction& i) {
 
 } // namespace
 
+void MachineWork::add(const MachineWork& other, double times) {
+  instructions += times * other.instructions;
+  doubles += times * other.doubles;
+  alu += times * other.alu;
+  special += times * other.special;
+}
+
+bool converts_wide(const ir::Instruction& i) {
+  if (i.head() != "cvt") return false;
+  return of_doubles(i) || (ir::has_any_part(i, {"s64", "u64"}) && ir::has_any_part(i, {"f32", "f16"}));
+}
+
 double instructions_of_special(const ir::Instruction& i) {
   if (i.head() == "div") return of_doubles(i) ? 69 : 48;
   if (i.head() == "sqrt") return of_doubles(i) ? 23 : 29;

@@ -12,16 +12,21 @@ namespace warplens::analyzers {
 struct MachineWork {
   double instructions = 1; ///< that issue
   double doubles = 0;      ///< cycles of the units for double precision, in those that an addition takes
-  double alu = 0;     ///< instructions that only the ALU executes; additions of two numbers run on other units, too
-  double special = 0; ///< instructions of the special-function units that isa::InstructionClass does not show
-  bool joined = false; ///< is a part of another instruction; only machine_code() knows
-  double text = 0;    ///< instructions in the program, several of an unrolled loop; only machine_code() counts these
+  double alu = 0;          ///< instructions that only the ALU executes; sums of two numbers run on other units, too
+  double special = 0;      ///< instructions of the special-function units that isa::InstructionClass does not show
+  bool joined = false;     ///< is a part of another instruction; only machine_code() knows
+  double text = 0;         ///< instructions in the program, several of an unrolled loop; likewise
+
+  void add(const MachineWork& other, double times);
 };
 
 MachineWork machine_work(const ir::Instruction& instruction);
 /// The class by what machine code does: roots and reciprocals of doubles are counted as operations on doubles, but are
 /// code of their own.
 isa::InstructionClass machine_class(const ir::Instruction& instruction);
+/// A floating-point number becomes another type, or the other way round, and one of the two has 64 bits. Among
+/// integers, such conversions are moves and shifts.
+bool converts_wide(const ir::Instruction& instruction);
 /// Machine instructions of the subroutine that a division, root or reciprocal calls for special operands, by the rates
 /// in tests/data/hardware/special_operands_h200.csv.
 double instructions_of_special(const ir::Instruction& instruction);

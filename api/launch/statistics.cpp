@@ -10,8 +10,6 @@
 #include "emulator/ir/effects.hpp"
 #include "emulator/ir/opcode_parts.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -59,15 +57,6 @@ bool multiplies_by_power_of_two(const ir::Function& kernel, const ir::Instructio
   });
 }
 
-/// A floating-point number becomes another type, or the other way round, and one of the two has 64 bits. Among
-/// integers, such conversions are moves and shifts.
-bool converts_wide(const ir::Instruction& instruction) {
-  if (instruction.head() != "cvt") return false;
-  const std::string parts = std::string(instruction.opcode) + ".";
-  const auto has = [&](std::string_view part) { return parts.find(fmt::format(".{}.", part)) != std::string::npos; };
-  return has("f64") || ((has("s64") || has("u64")) && (has("f32") || has("f16")));
-}
-
 /// Sums over the instructions of a launch.
 struct Totals {
   double requests = 0, bytes = 0;
@@ -78,7 +67,7 @@ struct Totals {
   double loads = 0, stores = 0, atomics = 0; ///< transactions
   double merged_stores = 0;                  ///< those that the first-level cache does not join with earlier ones
   double wavefronts = 0, integer_divisions = 0, wide_conversions = 0;
-  double machine_instructions = 0, double_operations = 0, alu_operations = 0, special_operations = 0;
+  analyzers::MachineWork machine{.instructions = 0};
   double executed_text = 0;               ///< machine instructions, of those that some warp executes
   double missed = 0;                      ///< load transactions that miss the first-level cache, where it was simulated
   double changed = 0, changed_missed = 0; ///< those of changed loads: transactions now, and misses before
@@ -109,15 +98,12 @@ private:
       totals.by_class[static_cast<std::size_t>(*c)] += metric(row, MetricId::warp_instructions);
     if (which == isa::InstructionClass::integer_divide)
       totals.integer_divisions += metric(row, MetricId::warp_instructions);
-    if (converts_wide(instruction)) totals.wide_conversions += metric(row, MetricId::warp_instructions);
+    if (analyzers::converts_wide(instruction)) totals.wide_conversions += metric(row, MetricId::warp_instructions);
     const analyzers::MachineWork& work = machine_code_[row.instruction];
-    totals.machine_instructions += work.instructions * metric(row, MetricId::warp_instructions);
-    if (const double special = metric(row, MetricId::special_operands); special > 0)
-      totals.machine_instructions += analyzers::instructions_of_special(instruction) * special;
+    totals.machine.add(work, metric(row, MetricId::warp_instructions));
     if (metric(row, MetricId::warp_instructions) > 0) totals.executed_text += work.text;
-    totals.special_operations += work.special * metric(row, MetricId::warp_instructions);
-    totals.alu_operations += work.alu * metric(row, MetricId::warp_instructions);
-    totals.double_operations += work.doubles * metric(row, MetricId::warp_instructions);
+    if (const double special = metric(row, MetricId::special_operands); special > 0)
+      totals.machine.instructions += analyzers::instructions_of_special(instruction) * special;
     floating_point(row, isa::info(which).operations);
     global(row, analyzers::elements_of(instruction) > 1);
     if (!changes_.local) local(row);
@@ -404,10 +390,10 @@ model::KernelStatistics statistics(const analyzers::Profile& profile, const ir::
   s.atomic_transactions = t.atomics / warps;
   s.integer_divisions = t.integer_divisions / warps;
   s.wide_conversions = t.wide_conversions / warps;
-  s.machine_instructions = t.machine_instructions / warps;
-  s.double_operations = t.double_operations / warps;
-  s.alu_operations = t.alu_operations / warps;
-  s.special_operations = t.special_operations / warps;
+  s.machine_instructions = t.machine.instructions / warps;
+  s.double_operations = t.machine.doubles / warps;
+  s.alu_operations = t.machine.alu / warps;
+  s.special_operations = t.machine.special / warps;
   s.executed_machine_instructions = t.executed_text;
   counting.contention.put_into(s);
   add_hit_ratios(s, profile);

@@ -187,6 +187,26 @@ TEST(WarpPath, ALoadWaitsForAllItsFetches) {
   EXPECT_NEAR(of_words("31", 32).l2, one.l2 + 31 * 2, 1e-9);
 }
 
+TEST(WarpPath, PassesOverTheBanksFollowEachOther) {
+  PathLatencies latency = latencies();
+  latency.shared_pass = 2;
+  const auto apart = [&](const std::string& bytes) {
+    return cycles(".shared .align 4 .b32 words[1024]; mov.u32 %r11, words; mad.lo.u32 %r10, %r1, " + bytes +
+                      ", %r11; ld.shared.u32 %r12, [%r10]; add.u32 %r13, %r12, 1; ",
+                  32, latency)
+        .l2;
+  };
+  EXPECT_NEAR(apart("128") - apart("4"), 31 * 2, 1e-9);
+  EXPECT_NEAR(apart("8") - apart("4"), 2, 1e-9);
+}
+
+TEST(WarpPath, PartsOfOtherMachineInstructionsTakeNoTime) {
+  const std::string end = "mul.lo.u32 %r13, %r12, %r12; mul.lo.u32 %r14, %r13, %r13; ";
+  const double one = cycles("xor.b32 %r12, %r1, %r2; " + end).l2;
+  EXPECT_EQ(cycles("xor.b32 %r11, %r1, %r2; xor.b32 %r12, %r11, %r3; " + end).l2, one);
+  EXPECT_EQ(cycles("xor.b32 %r11, %r1, %r2; xor.b32 %r12, %r11, %r3; and.b32 %r15, %r11, %r3; " + end).l2, one + 4);
+}
+
 TEST(WarpPath, RegistersLimitTheLoadsInFlight) {
   const auto body = [](int loads) {
     std::string text, uses;
