@@ -193,8 +193,8 @@ struct Depth { // products of an element that are summed at once: positions, in 
 using Peaks = Exponents16[2][kVectors];
 inline void find_peaks(const AlignedRows& a, const AlignedColumns& b, Depth depth, Peaks& peaks) {
   const float *rows = a.pairs + depth.first / 2 * kLanes, *columns = b.pairs + depth.first / 2 * kBlock;
-  for (int odd = 0; odd < 2; ++odd)
-    for (Exponents16& peak : peaks[odd]) peak = Exponents16{}; // smaller ones need not be known
+  for (auto& of_position : peaks)
+    for (Exponents16& peak : of_position) peak = Exponents16{}; // smaller ones need not be known
   for (int i = 0; i < depth.count; i += 2, rows += kLanes, columns += kBlock) {
     const auto even = repeated<Exponents16>(columns), odd = repeated<Exponents16>(columns + 4);
     for (int v = 0; v < kVectors; ++v) {
@@ -234,8 +234,8 @@ inline int least_exponent(const float* values, int count) {
 // Whether peaks below kLeast are those of elements to which nothing is added.
 [[gnu::noinline]] inline bool only_zeros(const AlignedRows& a, const AlignedColumns& b,
                                          const Words (&peaks)[2][kVectors]) {
-  for (int odd = 0; odd < 2; ++odd)
-    for (const Words peak : peaks[odd])
+  for (const auto& of_position : peaks)
+    for (const Words peak : of_position)
       if (any_of(reinterpret_cast<Integers>(peak - 1 < kLeast - 1))) return false;
   // Normalized, a factor may have an exponent that is larger by one.
   return least_exponent(a.values, a.depth * kRowsOfWarp) + least_exponent(b.values, a.depth * kBlock) - 2 > kBias;

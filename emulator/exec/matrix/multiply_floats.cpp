@@ -124,7 +124,8 @@ template <int a, int b, int c, int d> Floats permuted(Floats x) {
 }
 template <int a, int b, int c, int d> Words repeated_words() {
   Words w{};
-  for (int i = 0; i < kWide; ++i) w[i] = static_cast<Word32>(i % 4 == 0 ? a : i % 4 == 1 ? b : i % 4 == 2 ? c : d);
+  constexpr Word32 kParts[] = {a, b, c, d};
+  for (int i = 0; i < kWide; ++i) w[i] = kParts[i % 4];
   return w;
 }
 Floats one_of(Words place, Words which, Floats first, Floats second) {
