@@ -11,13 +11,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const Json& object, const char* key) {
+std::string text_member(const Json& object, const char* key) {
   return object.is_object() && object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : "";
 }
 
 // Transactions were counted under the rule of the report's device; only devices with the same rule can use them.
 Expected<void> check_device(const Json& report, const model::Device& device) {
-  const std::string id = text_of(report.value("device", Json::object()), "id");
+  const std::string id = text_member(report.value("device", Json::object()), "id");
   if (id == device.id) return {};
   const Expected<model::Device> counted_for = model::find_device(id);
   if (!counted_for)
@@ -33,7 +33,7 @@ Expected<void> check_device(const Json& report, const model::Device& device) {
 
 Expected<CollectedLaunch> launch_of(const Json& json, const model::Device& device, bool same_device) {
   CollectedLaunch launch;
-  launch.kernel = text_of(json, "kernel");
+  launch.kernel = text_member(json, "kernel");
   const Json fields = json.is_object() ? json.value("statistics", Json()) : Json();
   if (!fields.is_object() || fields.empty())
     return failure(fmt::format("launch of '{}' has no statistics", launch.kernel),
@@ -69,7 +69,7 @@ Expected<std::vector<CollectedLaunch>> collect_report(std::string_view text, std
       report["launches"].empty() || !report.value("device", Json()).is_object())
     return failure(fmt::format("'{}' is not a report of warplens run --json, or has no launches", name));
   if (const Expected<void> fits = check_device(report, device); !fits) return fail(fits.error());
-  const bool same_device = text_of(report["device"], "id") == device.id;
+  const bool same_device = text_member(report["device"], "id") == device.id;
   const Expected<std::vector<std::size_t>> whole = whole_launches(report["launches"]);
   if (!whole) return fail(whole.error());
   std::vector<CollectedLaunch> launches;

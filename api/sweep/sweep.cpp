@@ -21,7 +21,7 @@ namespace {
 using Overrides = std::vector<Override>;
 
 constexpr std::string_view kOfTarget[] = {"device", "rule", "l1", "registers"};
-constexpr std::string_view kOfLaunch[] = {"launch", "index", "kernel", "block", "grid", "total", "shared"};
+constexpr std::string_view kOfEachLaunch[] = {"launch", "index", "kernel", "block", "grid", "total", "shared"};
 
 template <class List> bool contains(const List& list, std::string_view name) {
   return std::find(std::begin(list), std::end(list), name) != std::end(list);
@@ -217,7 +217,7 @@ Expected<SweepPlan> sweep_plan(const Settings& settings) {
   if (file == nullptr) return failure("no launch file");
   Overrides overrides;
   for (const auto& [key, value] : settings)
-    if (!contains(kOfTarget, key) && !contains(kOfLaunch, key)) overrides.push_back({key, value});
+    if (!contains(kOfTarget, key) && !contains(kOfEachLaunch, key)) overrides.push_back({key, value});
   Expected<Plan> plan = read_launch_file(*file, overrides);
   if (!plan) return failure(plan.error());
   SweepPlan result{std::move(*plan), 0};

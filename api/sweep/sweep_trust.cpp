@@ -15,9 +15,9 @@ namespace warplens::api {
 
 namespace {
 
-constexpr std::string_view kTime = "milliseconds", kTimeOfModel = ".milliseconds";
+constexpr std::string_view kTimeColumn = "milliseconds", kTimeOfModel = ".milliseconds";
 
-bool has_time(const SweepRow& row) { return row.failure.empty() && !row.model.empty() && row.number(kTime); }
+bool has_time(const SweepRow& row) { return row.failure.empty() && !row.model.empty() && row.number(kTimeColumn); }
 
 /// The predictions of a row, as far as it has them: the bound is known of the one that ranks it.
 std::vector<model::Prediction> predictions_of(const SweepRow& row) {
@@ -106,12 +106,12 @@ std::optional<SweepNote> note_on_models(std::span<const SweepRow* const> rows) {
 std::vector<SweepNote> other_opinions(std::span<const SweepRow> rows, double percent) {
   std::vector<SweepNote> notes;
   for (const auto& [device, group] : rows_by_device(rows)) {
-    const SweepRow& first = *fastest_by(group, kTime);
+    const SweepRow& first = *fastest_by(group, kTimeColumn);
     std::vector<std::string> others;
     for (const model::Prediction& p : predictions_of(first)) {
       const SweepRow* const other = fastest_by(group, p.model + std::string(kTimeOfModel));
       if (other == nullptr || p.model == first.model || is_lower_bound(p.model)) continue;
-      const double more = *other->number(kTime) / *first.number(kTime) - 1;
+      const double more = *other->number(kTimeColumn) / *first.number(kTimeColumn) - 1;
       const Settings what = differing(*other, first);
       if (100 * more > percent && !what.empty())
         others.push_back(fmt::format("{} for {} ({:+.0f} % by {})", p.model, text_of(what), 100 * more, first.model));

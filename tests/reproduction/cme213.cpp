@@ -4,6 +4,7 @@
 #include "analyzers/coalescing.hpp"
 #include "model/cornelis.hpp"
 #include "model/models.hpp"
+#include "tests/reproduction/addresses.hpp"
 #include "tests/reproduction/page.hpp"
 
 #include <fmt/format.h>
@@ -14,13 +15,6 @@ namespace warplens::reproduction {
 namespace {
 
 using namespace model;
-using Addresses = std::array<std::uint64_t, 32>;
-
-template <class Address> Addresses addresses(Address address) {
-  Addresses list{};
-  for (std::uint64_t lane = 0; lane < 32; ++lane) list[lane] = address(lane);
-  return list;
-}
 
 double bytes(const Addresses& list) {
   return static_cast<double>(

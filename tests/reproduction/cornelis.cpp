@@ -3,6 +3,7 @@
 #include "model/cornelis.hpp"
 #include "analyzers/banks.hpp"
 #include "analyzers/coalescing.hpp"
+#include "tests/reproduction/addresses.hpp"
 #include "tests/reproduction/page.hpp"
 
 #include <fmt/format.h>
@@ -15,13 +16,6 @@ namespace warplens::reproduction {
 namespace {
 
 using namespace model;
-using Addresses = std::array<std::uint64_t, 32>;
-
-template <class Address> Addresses addresses(Address address) {
-  Addresses list{};
-  for (std::uint64_t lane = 0; lane < 32; ++lane) list[lane] = address(lane);
-  return list;
-}
 
 // Bytes that a warp's access to 4-byte words moves.
 double bytes(std::string_view rule, const Addresses& list) {

@@ -65,7 +65,7 @@ const Table kTables[] = {
     {7, "matrix addition", "matrix_addition", [](double n) { return kernel(n * n, 24, 3, 0); }, "6.96", "8.73", "10.3"},
 };
 
-double predicted(const KernelStatistics& s, const Device& d) {
+double milliseconds_of(const KernelStatistics& s, const Device& d) {
   const Expected<Prediction> p = predict(kKaranKumar, s, d);
   return p ? p->milliseconds : -1;
 }
@@ -85,9 +85,9 @@ void table(Page& page, const Table& t, const Device& d) {
   for (const PrintedRow& row : rows) {
     KernelStatistics s = t.statistics(row.n);
     s.adjusting_weight = 1;
-    if (weight == 0) weight = predicted(s, d) / row.predicted;
+    if (weight == 0) weight = milliseconds_of(s, d) / row.predicted;
     s.adjusting_weight = weight;
-    ours.push_back(predicted(s, d));
+    ours.push_back(milliseconds_of(s, d));
     measured.push_back(row.measured);
     runs.push_back({"", s, row.measured});
     const std::string what = fmt::format("N = {:.0f}", row.n);

@@ -8,7 +8,7 @@ namespace warplens::fuzz {
 
 namespace {
 
-void run(std::string_view content) {
+void run_npy(std::string_view content) {
   using isa::Type;
   for (const Type type : {Type::f32, Type::b8, Type::s64, Type::u16, Type::f16}) {
     const auto array = api::decode_npy(content, type, "fuzz.npy");
@@ -21,13 +21,13 @@ void run(std::string_view content) {
   }
 }
 
-std::vector<std::string> words() {
+std::vector<std::string> words_of_npy() {
   return {"\x93NUMPY", "{'descr': '<f4', ",   "'fortran_order': False, ", "'shape': (3,), }", "(2, 3)", "<i8", "|u1",
           "True",      "18446744073709551615"};
 }
 
 } // namespace
 
-const Target target::npy{"npy", run, mutate_bytes, words};
+const Target target::npy{"npy", run_npy, mutate_bytes, words_of_npy};
 
 } // namespace warplens::fuzz

@@ -17,7 +17,7 @@ void read(std::span<const std::byte> container) {
     if (const auto text = fatbin::contents(image); !text) render(text.error(), "");
 }
 
-void run(std::string_view content) {
+void run_binary(std::string_view content) {
   // A copy without anything behind it: a read past the end is then found.
   const std::vector<std::byte> bytes(reinterpret_cast<const std::byte*>(content.data()),
                                      reinterpret_cast<const std::byte*>(content.data()) + content.size());
@@ -30,7 +30,7 @@ void run(std::string_view content) {
   if (const auto code = fatbin::load_code(std::span(bytes), {9, 0}); !code) render(code.error().diagnostics, "");
 }
 
-std::vector<std::string> words() {
+std::vector<std::string> words_of_binaries() {
   using namespace std::literals;
   return {"\x50\xed\x55\xba\x01\x00\x10\x00"s,
           "\x7f\x45LF\x02\x01\x01"s,
@@ -42,6 +42,6 @@ std::vector<std::string> words() {
 
 } // namespace
 
-const Target target::fat_binary{"fat_binary", run, mutate_bytes, words};
+const Target target::fat_binary{"fat_binary", run_binary, mutate_bytes, words_of_binaries};
 
 } // namespace warplens::fuzz

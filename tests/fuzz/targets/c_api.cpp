@@ -175,10 +175,10 @@ private:
   unsigned char data_[4096]{};
 };
 
-void run(std::string_view input) { Session(input).run(); }
+void run_calls(std::string_view input) { Session(input).run(); }
 
 } // namespace
 
-const Target target::c_api{"c_api", run, mutate_bytes};
+const Target target::c_api{"c_api", run_calls, mutate_bytes};
 
 } // namespace warplens::fuzz

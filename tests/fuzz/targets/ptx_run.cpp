@@ -156,7 +156,7 @@ void run_again(std::string_view text, const Choices& choices, const Outcome& fir
   compare(first, outcome_of(text, choices, way), what);
 }
 
-void run(std::string_view text) {
+void run_text(std::string_view text) {
   static const std::string limits =
       set_limits("shared-bytes=65536,local-bytes=4096,register-bytes=1048576,variable-bytes=65536,initial-bytes=65536,"
                  "registers=2000,register-name-bytes=65536,device-operations=16,saved-registers=4096");
@@ -167,6 +167,6 @@ void run(std::string_view text) {
 
 } // namespace
 
-const Target target::ptx_run{"ptx_run", run, mutate_ptx, ptx_dictionary, 8192};
+const Target target::ptx_run{"ptx_run", run_text, mutate_ptx, ptx_dictionary, 8192};
 
 } // namespace warplens::fuzz

@@ -29,10 +29,10 @@ TEST(CudartErrors, BelongToTheThread) {
 }
 
 TEST(CudartErrors, MissingFunctionsSayTheirName) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(cudaImportExternalMemory(nullptr, nullptr), cudaErrorNotSupported);
   EXPECT_EQ(cudaImportExternalMemory(nullptr, nullptr), cudaErrorNotSupported);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "warplens: cudaImportExternalMemory is not supported\n") << "once";
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "warplens: cudaImportExternalMemory is not supported\n") << "once";
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 

@@ -18,14 +18,14 @@ namespace state_test {
 
 TEST(CudartErrors, AFaultStaysUntilTheDeviceIsReset) {
   const Program program;
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   ASSERT_EQ(launch(&store, {1, 1, 1}, {1, 1, 1}, 0, nullptr, static_cast<int*>(nullptr), 1), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   void* memory = nullptr;
   EXPECT_EQ(cudaMalloc(&memory, 16), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress) << "sticky";
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("store"), std::string::npos) << "names the kernel";
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("store"), std::string::npos) << "names the kernel";
   ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   const Buffer<int> data({1});

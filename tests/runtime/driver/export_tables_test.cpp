@@ -20,10 +20,10 @@ constexpr unsigned char kRuntimeInterface[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0
 TEST(ExportTables, WhoBringsNvidiasRuntimeIsTold) {
   const void* table = &table;
   const CUuuid runtime = id_of(kRuntimeInterface), unknown = id_of({0xab, 1, 2, 3});
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(cuGetExportTable(&table, &runtime), CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(table, nullptr);
-  const std::string advice = testing::internal::GetCapturedStderr();
+  const std::string advice = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(advice.find("runtime_driver_tests contains NVIDIA's CUDA runtime"), std::string::npos) << advice;
   EXPECT_NE(advice.find("nvcc -cudart shared"), std::string::npos) << advice;
   EXPECT_EQ(cuGetExportTable(&table, &unknown), CUDA_ERROR_NOT_FOUND);

@@ -92,9 +92,9 @@ TEST_F(Linking, ErrorsGoIntoTheProgramsLog) {
   ASSERT_EQ(cuLinkCreate_v2(4, logs.options.data(), logs.values.data(), &link), CUDA_SUCCESS);
   EXPECT_EQ(add(kWrong), CUDA_SUCCESS);
   void* image = nullptr;
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(cuLinkComplete(link, &image, nullptr), CUDA_ERROR_INVALID_PTX);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   EXPECT_NE(std::strstr(logs.error.data(), "bogus"), nullptr) << logs.error.data();
   EXPECT_EQ(reinterpret_cast<std::size_t>(logs.values[3]), std::strlen(logs.error.data()));
   EXPECT_STREQ(logs.info.data(), "");
@@ -104,9 +104,9 @@ TEST_F(Linking, ErrorsGoIntoTheProgramsLog) {
 TEST_F(Linking, ModulesHaveLogsToo) {
   Logs logs;
   CUmodule module = nullptr;
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(cuModuleLoadDataEx(&module, kWrong, 4, logs.options.data(), logs.values.data()), CUDA_ERROR_INVALID_PTX);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   EXPECT_NE(std::strstr(logs.error.data(), "bogus"), nullptr);
   // What does not fit is cut off.
   Logs small;
@@ -114,9 +114,9 @@ TEST_F(Linking, ModulesHaveLogsToo) {
   EXPECT_EQ(cuModuleLoadDataEx(&module, kWrong, 4, small.options.data(), small.values.data()), CUDA_ERROR_INVALID_PTX);
   EXPECT_EQ(std::strlen(small.error.data()), 7u);
   // Without a log the user is told.
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(cuModuleLoadDataEx(&module, kWrong, 0, nullptr, nullptr), CUDA_ERROR_INVALID_PTX);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("bogus"), std::string::npos);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("bogus"), std::string::npos);
   EXPECT_EQ(cuModuleLoadDataEx(&module, kWrong, 1, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 

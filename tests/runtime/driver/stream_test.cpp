@@ -164,11 +164,11 @@ TEST_F(Streams, AStreamWaitsForAWord) {
 }
 
 TEST_F(Streams, PrintedTextAppearsWhenWaitedFor) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   ASSERT_EQ(cuLaunchKernel(function("hello"), 1, 1, 1, 2, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_SUCCESS);
   std::fputs("launched\n", stdout);
   ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
-  EXPECT_EQ(testing::internal::GetCapturedStdout(), "launched\nhello\nhello\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "launched\nhello\nhello\n");
 }
 
 TEST_F(Streams, PrioritiesAndFlagsAreKept) {
