@@ -79,6 +79,9 @@ constexpr Entry kTable[] = {
 #undef FAMILY
 #undef UNSYNCHRONIZED
 
+// Each process adapts the pointers of all entries when it starts, and copies their pages for this.
+static_assert(sizeof(Entry) <= 128, "put what has no pointers beside the entry, as patterns are");
+
 consteval bool well_formed() {
   for (const Entry& e : kTable)
     if (!e.pattern.valid || !e.operands.valid) return false;
