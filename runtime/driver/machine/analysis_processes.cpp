@@ -28,7 +28,7 @@ namespace warplens::runtime {
 namespace {
 
 constexpr int kStatusOfCopy = 3;        ///< of a copy that cannot hand over what it has
-constexpr double kWorthwhile = 0.1;     ///< seconds
+constexpr double kWorthwhile = 1e7;     ///< warp instructions: about 0.1 s
 constexpr std::uint64_t kPatience = 30; ///< seconds in which a copy sleeps without using the processor
 constexpr int kTurn = 1000;             ///< milliseconds
 constexpr std::uint64_t kComplete = 0x5750'4c43'4f50'59a1; ///< begins the file of a complete result
@@ -112,9 +112,9 @@ AnalysisProcesses* analysis_processes() {
     const char* const number = std::getenv(api::environment::kAnalyzeProcesses);
     const unsigned long most = number == nullptr ? 0 : std::strtoul(number, nullptr, 10);
     const char* const from = std::getenv(api::environment::kCopyFrom);
-    const double seconds = from == nullptr ? kWorthwhile : std::strtod(from, nullptr) / 1000;
+    const double steps = from == nullptr ? kWorthwhile : std::strtod(from, nullptr);
     // Used until the process ends.
-    return most == 0 ? nullptr : new AnalysisProcesses(static_cast<unsigned>(most), seconds);
+    return most == 0 ? nullptr : new AnalysisProcesses(static_cast<unsigned>(most), steps);
   }();
   return all;
 }

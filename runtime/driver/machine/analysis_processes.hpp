@@ -29,11 +29,12 @@ namespace warplens::runtime {
 
 class AnalysisProcesses {
 public:
-  /// `from`: seconds that a launch must take.
+  /// `from`: warp instructions that a launch must have.
   AnalysisProcesses(unsigned most, double from) : most_(most), from_(from) {}
   [[nodiscard]] unsigned most() const { return most_; }
-  /// Whether a launch that takes so long is worth a copy: the copied pages cost time, too. Nothing: it is not known.
-  [[nodiscard]] bool worth(std::optional<double> seconds) const { return !seconds || *seconds >= from_; }
+  /// Whether a launch of so many warp instructions is worth a copy: the copied pages cost time, too. Nothing: it is not
+  /// known.
+  [[nodiscard]] bool worth(std::optional<double> steps) const { return !steps || *steps >= from_; }
 
   using Number = std::uint64_t; ///< of a copy, from 1
   struct Result {

@@ -218,7 +218,7 @@ double threads_of(const KernelLaunch& launch) {
 /// Whether a copy of the process may analyse it. The copy must not write memory that it shares with the program.
 bool may_be_copied(const KernelLaunch& launch) {
   if (analysis_processes() == nullptr || Machine::instance().memory().leaves_process()) return false;
-  const double last = launch.function->seconds_of_thread;
+  const double last = launch.function->steps_of_thread;
   return analysis_processes()->worth(last < 0 ? std::nullopt : std::optional(last * threads_of(launch)));
 }
 
@@ -271,7 +271,7 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
     tell(render(report.error(), {}));
     return context.set_fault(CUDA_ERROR_LAUNCH_FAILED);
   }
-  launch.function->seconds_of_thread = report->seconds / threads_of(launch);
+  launch.function->steps_of_thread = static_cast<double>(report->steps) / threads_of(launch);
   // The program may end as soon as it sees the fault: everything is told and written before.
   std::optional<CUresult> fault;
   for (api::LaunchReport& one : api::with_children(std::move(*report))) {
