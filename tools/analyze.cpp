@@ -8,6 +8,7 @@
 #include "tools/limit_options.hpp"
 #include "tools/output.hpp"
 #include "tools/progress.hpp"
+#include "tools/ranks.hpp"
 #include "tools/report_options.hpp"
 #include "tools/trace_options.hpp"
 
@@ -60,13 +61,14 @@ struct Reports {
   std::map<std::string, std::string> texts; ///< of the modules, by file
 };
 
-Reports analyze_all(const std::string& file, const po::variables_map& values) {
+Reports analyze_all(const std::string& file, const po::variables_map& values, exec::Ranks* ranks) {
   Progress progress;
   progress.now("loading");
   api::ReplayOptions options;
   if (values.count("device") != 0)
     options.device = value_or_throw(api::load_device(values["device"].as<std::string>()));
   options.launch = value_or_throw(launch_options(values));
+  options.launch.ranks = ranks;
   api::Trace trace = value_or_throw(api::Trace::open(file));
   const std::size_t count = trace.launches().size();
   if (count == 0) throw UsageError{fmt::format("the trace '{}' contains no launches", file), ""};
@@ -108,12 +110,17 @@ int show(const Reports& reports, const po::variables_map& values, ReportOptions 
 } // namespace
 
 int analyze(const std::vector<std::string>& arguments) {
+  exec::Ranks* const ranks = join_ranks();
   const po::options_description visible = analyze_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens analyze TRACE.h5");
   if (command.files.empty()) return show_help(kAnalyzeHelp + report_help(), visible, kAnalyzeExamples);
   const LimitGuard guard(command.values);
   const ReportOptions output = report_options(command.values, STDOUT_FILENO);
-  return show(analyze_all(command.files.front(), command.values), command.values, output);
+  const Reports reports = analyze_all(command.files.front(), command.values, ranks);
+  if (ranks != nullptr && !ranks->is_first()) return kFine;
+  for (const api::LaunchReport& r : reports.launches)
+    if (!r.alone_because.empty()) tell_alone(r.kernel, r.alone_because);
+  return show(reports, command.values, output);
 }
 
 } // namespace warplens::tools

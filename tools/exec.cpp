@@ -63,7 +63,7 @@ Examples:
   warplens exec saxpy.cu -- 4096
   warplens exec --tool memcheck --leak-check full -- ./solver
 Exit status: the program's; 2 if it could not be started; if the program succeeded: 1 (--error-exitcode) if --tool found
-errors, 4 if a condition of --fail-on is true.
+errors, 3 if --analyze-processes lost the analysis of a launch, 4 if a condition of --fail-on is true.
 )";
 
 po::options_description exec_options() {
@@ -72,6 +72,8 @@ po::options_description exec_options() {
   add_device_option(options, "the GPU to emulate", "H200");
   add("analyze", "analyse the launches; the report goes to stderr when the program ends");
   add_selection_options(options, "analyse and check");
+  add("analyze-processes", po::value<std::string>()->value_name("N"),
+      "analyse launches in up to N copies of the program's process, while the program runs on");
   add("max-steps", po::value<std::string>()->value_name("N"), "stop a launch after N warp instructions");
   add_limit_options(options);
   add_analysis_options(options);
@@ -203,6 +205,23 @@ void pass_tool(const api::CheckOptions& options) {
   value_or_throw(api::Sanitizer::create(options)); // the libraries cannot tell the user what is wrong
 }
 
+/// Copies of the program's process that analyse its launches.
+void pass_processes(const po::variables_map& values) {
+  if (values.count("analyze-processes") == 0) return;
+  const std::string number = values["analyze-processes"].as<std::string>();
+  set_number(values, "analyze-processes", environment::kAnalyzeProcesses);
+  if (number.find_first_not_of('0') == number.npos || number.size() > 4)
+    throw UsageError{fmt::format("--analyze-processes: expected 1 to 9999, got '{}'", number), ""};
+  for (const char* const other : {"trace", "tool"})
+    if (values.count(other) != 0)
+      throw UsageError{fmt::format("--analyze-processes cannot be combined with --{}, which one process writes", other),
+                       ""};
+  bool reports = std::getenv(environment::kAnalyze) != nullptr || std::getenv(environment::kFailOn) != nullptr ||
+                 std::getenv(environment::kHtml) != nullptr;
+  for (const api::ReportFileOption& o : api::report_file_options()) reports |= std::getenv(o.variable) != nullptr;
+  if (!reports) throw UsageError{"--analyze-processes needs a report", "add --analyze, or --json FILE"};
+}
+
 /// Passes the options to the libraries. Checks them here: later, the program would only see an error code. Returns
 /// whether there are conditions of --fail-on.
 bool set_environment(const po::variables_map& values) {
@@ -218,6 +237,7 @@ bool set_environment(const po::variables_map& values) {
   }
   pass_analysis_options(values);
   const bool conditions = pass_report_options(values, values.count("tool") != 0);
+  pass_processes(values);
   pass_trace_options(values);
   if (values.count("kernel-name") != 0) {
     check_expression(values["kernel-name"].as<std::string>());
@@ -359,7 +379,8 @@ private:
 /// Runs the program beside this process, which fails after it if a condition of --fail-on was met, or if a tool found
 /// errors.
 int run_and_judge(Program program, int error_exitcode) {
-  const Verdict conditions(environment::kVerdict), tools(environment::kToolVerdict);
+  const Verdict conditions(environment::kVerdict), tools(environment::kToolVerdict),
+      incomplete(environment::kAnalysisVerdict);
   const pid_t child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM); // the program ends with this process
@@ -377,6 +398,7 @@ int run_and_judge(Program program, int error_exitcode) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return end_as(status);
+  if (incomplete.given()) return kInternal;
   return tools.given() && error_exitcode != 0 ? error_exitcode : conditions.given() ? kFailed : end_as(status);
 }
 
@@ -414,7 +436,8 @@ int execute(const Strings& arguments) {
     program = program_of(std::move(line.program));
   }
   put_libraries_first(libraries); // only now: the compiler does not need them
-  if (conditions || checks) return run_and_judge(std::move(program), checks ? checks->error_exitcode : 0);
+  if (conditions || checks || values.count("analyze-processes") != 0)
+    return run_and_judge(std::move(program), checks ? checks->error_exitcode : 0);
   start(std::move(program));
 }
 

@@ -127,4 +127,8 @@ int leave_ranks(int status) {
   return status;
 }
 
+void tell_alone(std::string_view what, std::string_view why) {
+  std::fputs(fmt::format("warplens: one rank runs {}: {}\n", what, why).c_str(), stderr);
+}
+
 } // namespace warplens::tools

@@ -5,6 +5,8 @@
 //   return leave_ranks(status);             // at the end of the process
 #pragma once
 
+#include <string_view>
+
 namespace warplens::exec {
 class Ranks;
 }
@@ -26,6 +28,9 @@ exec::Ranks* join_ranks();
 void share_process();
 /// Ends this process if share_process() has made it: only the caller's process may run what comes after the launches.
 void end_rank();
+
+/// Says why one rank runs `what`, such as a kernel, alone.
+void tell_alone(std::string_view what, std::string_view why);
 
 /// The status to exit with.
 int leave_ranks(int status);

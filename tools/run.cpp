@@ -269,11 +269,6 @@ void show(const api::PlanReport& report, const po::variables_map& values, const 
   }
 }
 
-/// Of several ranks, only one runs it.
-void tell_alone(std::string_view what, std::string_view why) {
-  std::fputs(fmt::format("warplens: one rank runs {}: {}\n", what, why).c_str(), stderr);
-}
-
 /// Prints the trap and the mismatches on stderr.
 int conclude(const api::PlanReport& report) {
   if (report.trapped()) print(*report.launches.back().trap);
@@ -310,6 +305,10 @@ int run(const Strings& arguments) {
   const po::variables_map values =
       parse_command_line(arguments, visible, {"max-steps", "threads", "shared", "registers", "trace-every"}).values;
   if (values.count("help") != 0) return show_help(kRunHelp + report_help(), visible, kRunExamples);
+  const bool alone = values.count("trace") != 0 || values.count("tool") != 0;
+  // The watchdog of a limit is a thread, which a forked process would not have. Other ranks end here, before they have
+  // done what rank 0 does for them.
+  if (ranks != nullptr && !alone && values.count("time-limit") == 0 && values.count("max-memory") == 0) share_process();
   const LimitGuard guard(values);
   po::variables_map of_report = values;
   if (values.count("tool") != 0) // these files are of the tools' messages
@@ -317,13 +316,11 @@ int run(const Strings& arguments) {
   const ReportOptions output = report_options(of_report, STDOUT_FILENO);
   const api::Plan plan = make_plan(values);
   check_print(values, plan);
-  if (ranks != nullptr && (values.count("trace") != 0 || values.count("tool") != 0)) {
+  if (ranks != nullptr && alone) {
     if (!ranks->is_first()) return kFine;
     tell_alone("the launches", values.count("tool") != 0 ? "--tool follows all blocks" : "--trace records all blocks");
     ranks = nullptr;
   }
-  // The watchdog of a limit is a thread, which a forked process would not have.
-  if (ranks != nullptr && values.count("time-limit") == 0 && values.count("max-memory") == 0) share_process();
   api::PlanOptions options;
   options.launch = value_or_throw(launch_options(values));
   const model::ComputeCapability capability = capability_for(plan);

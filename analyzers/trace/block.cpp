@@ -362,9 +362,13 @@ void Deliverer::hold(const Event& event) {
   held = {event.pattern, nullptr, event.base, 1};
 }
 
-void Deliverer::deliver(const Block& block) {
+void Deliverer::deliver(const Block& block, const std::function<bool(std::uint64_t)>& owns) {
   Place place;
   for (const SegmentRow& s : block.segments) {
+    if (!owns(s.cta)) {
+      place = see_segment(block, s, place, [](const Event&) {});
+      continue;
+    }
     auto wanted = std::find(each_.begin(), each_.end(), s.cta);
     if ((s.flags & SegmentRow::kBegins) != 0 && shard_.begin_cta(s.cta) && wanted == each_.end())
       wanted = each_.insert(each_.end(), s.cta);

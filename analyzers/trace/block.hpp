@@ -106,7 +106,11 @@ void visit(const Block& block, const SegmentRow& segment, Place place, const std
 class Deliverer {
 public:
   explicit Deliverer(exec::Shard& shard);
-  void deliver(const Block& block);
+  void deliver(const Block& block) {
+    deliver(block, [](std::uint64_t) { return true; });
+  }
+  /// `owns`: whether to deliver the events of a CTA; the same answer for all blocks.
+  void deliver(const Block& block, const std::function<bool(std::uint64_t)>& owns);
 
 private:
   struct Held {

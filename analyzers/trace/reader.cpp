@@ -101,27 +101,52 @@ Expected<std::vector<SegmentRow>> Reader::segments(const BlockRow& row) const {
   return file_->read<SegmentRow>(Table::segments, row.first_segment, row.segments);
 }
 
+Part Part::of(std::size_t index, std::size_t count, std::uint64_t ctas) {
+  constexpr std::uint64_t kPieces = 8; // of each process
+  return {index, count, std::max<std::uint64_t>(1, ctas / (kPieces * count))};
+}
+
+Expected<void> deliver(const Reader& reader, const Launch& launch, const Limits& limits, const Part& part,
+                       exec::Shard& shard) {
+  const auto owns = [&](std::uint64_t cta) { return part.owns(cta); };
+  std::vector<const BlockRow*> rows;
+  for (const BlockRow& row : launch.blocks) {
+    if (part.count > 1) {
+      const Expected<std::vector<SegmentRow>> segments = reader.segments(row);
+      if (!segments) return failure(segments.error());
+      if (std::none_of(segments->begin(), segments->end(), [&](const SegmentRow& s) { return owns(s.cta); })) continue;
+    }
+    rows.push_back(&row);
+  }
+  Deliverer deliverer(shard);
+  // Blocks are read ahead while the shard processes one.
+  const std::size_t ahead = std::max(1u, std::thread::hardware_concurrency());
+  std::deque<std::future<Expected<Block>>> blocks;
+  for (std::size_t next = 0; next < rows.size() || !blocks.empty();) {
+    while (next < rows.size() && blocks.size() < ahead)
+      blocks.push_back( // in get() if no thread can be created
+          std::async([&reader, &limits, row = rows[next++]] { return reader.read(*row, limits); }));
+    const Expected<Block> block = blocks.front().get();
+    blocks.pop_front();
+    if (!block) return failure(block.error());
+    deliverer.deliver(*block, owns);
+  }
+  return {};
+}
+
+std::vector<exec::InstructionCount> counts_of(const Launch& launch, const Limits& limits) {
+  std::vector<exec::InstructionCount> counts = launch.counts;
+  counts.resize(limits.instructions);
+  return counts;
+}
+
 Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& limits, exec::Watcher& watcher,
                       const Totals& totals) {
   std::vector<std::unique_ptr<exec::Shard>> shards;
   shards.push_back(watcher.make_shard());
-  Deliverer deliverer(*shards.front());
-  // Blocks are read ahead while the shard processes one.
-  const std::size_t ahead = std::max(1u, std::thread::hardware_concurrency());
-  std::deque<std::future<Expected<Block>>> blocks;
-  for (std::size_t next = 0; next < launch.blocks.size() || !blocks.empty();) {
-    while (next < launch.blocks.size() && blocks.size() < ahead)
-      blocks.push_back( // in get() if no thread can be created
-          std::async([&reader, &limits, &row = launch.blocks[next++]] { return reader.read(row, limits); }));
-    const Expected<Block> block = blocks.front().get();
-    blocks.pop_front();
-    if (!block) return failure(block.error());
-    deliverer.deliver(*block);
-  }
+  if (Expected<void> done = deliver(reader, launch, limits, {}, *shards.front()); !done) return done;
   totals.tell(*shards.front());
-  std::vector<exec::InstructionCount> counts = launch.counts;
-  counts.resize(limits.instructions);
-  watcher.finish(std::move(shards), counts);
+  watcher.finish(std::move(shards), counts_of(launch, limits));
   return {};
 }
 

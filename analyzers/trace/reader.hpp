@@ -39,6 +39,23 @@ private:
   std::vector<Launch> launches_;
 };
 
+/// The CTAs that one of several processes replays: pieces of neighbouring CTAs, in turns with the others.
+struct Part {
+  std::size_t index = 0, count = 1;
+  std::uint64_t piece = 1; ///< CTAs
+  /// `index` of `count`, of so many CTAs.
+  static Part of(std::size_t index, std::size_t count, std::uint64_t ctas);
+  [[nodiscard]] bool owns(std::uint64_t cta) const { return cta / piece % count == index; }
+};
+
+/// Replays a part of a launch to a shard. Reads the blocks that have events of the part, and needs memory for a few of
+/// them. Error: see Reader::read().
+Expected<void> deliver(const Reader& reader, const Launch& launch, const Limits& limits, const Part& part,
+                       exec::Shard& shard);
+
+/// How often each instruction ran, as far as it is known.
+std::vector<exec::InstructionCount> counts_of(const Launch& launch, const Limits& limits);
+
 /// Replays a whole launch to `watcher` through one shard, and finishes it. Needs memory for a few blocks. `totals`:
 /// those of the launch's conclusion. Error: see Reader::read(); the watcher is then not finished.
 Expected<void> replay(const Reader& reader, const Launch& launch, const Limits& limits, exec::Watcher& watcher,

@@ -7,6 +7,7 @@
 #include "api/launch/advice.hpp"
 #include "api/launch/board.hpp"
 #include "api/launch/control_flow.hpp"
+#include "api/launch/copied.hpp"
 #include "api/launch/device_launches.hpp"
 #include "api/launch/launch_findings.hpp"
 #include "api/launch/pointed_to.hpp"
@@ -220,19 +221,6 @@ Expected<void> check_names(const rules::RuleSet& asked, const analyzers::DeviceR
     if (differs(one, device.coalescing)) return failure(fmt::format("two rules are named '{}'", one.name));
   for (const rules::BankRule& one : asked.banks)
     if (differs(one, device.banks)) return failure(fmt::format("two rules are named '{}'", one.name));
-  return {};
-}
-
-/// A number for a parameter that could be a pointer: the argument may have been meant as a buffer.
-std::string hint_at_numbers(const LaunchRequest& request) {
-  for (std::size_t i = 0; i < request.arguments.size(); ++i) {
-    const Argument& a = request.arguments[i];
-    if (a.kind != Argument::Kind::scalar || a.bytes.size() != 8 || isa::is_float(a.type)) continue;
-    return fmt::format(
-        "argument {} is a number; if the parameter is a pointer, pass a buffer: --arg NAME:TYPE[COUNT], or "
-        "{{ buffer = \"NAME\" }} in a launch file",
-        i);
-  }
   return {};
 }
 
@@ -453,6 +441,8 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
 
   if (launch.progress != nullptr) launch.progress->done = 0;
   if (launch.progress != nullptr) launch.progress->all = launch.shape.clusters();
+  const Expected<ProcessCopier::Here> here = copied(request, launch);
+  if (!here) return all(here.error());
   const auto start = std::chrono::steady_clock::now();
   Expected<exec::LaunchResult> result =
       request.events != nullptr ? request.events->run(launch) : run_alone_if_it_allocates(launch, *module.context());
@@ -464,11 +454,15 @@ LaunchReports launch_grid(const LaunchRequest& request, std::span<const TargetDe
     if (const Expected<void> kept = request.options.recorder->end(valid.front()->report); !kept)
       return all(kept.error());
   if (sanitizer != nullptr) sanitizer->finish(launch, checked, *result);
+  if (*here == ProcessCopier::Here::copy) { // needs no locks, which the threads of the program may have held
+    valid.front()->conclude();
+    return reports();
+  }
   memory.allocations = std::move(launch.allocations);
   memory.freed = std::move(launch.freed);
   memory.textures = std::move(launch.textures);
   module.context()->return_view(std::move(memory));
-  if (launch.ranks == nullptr || launch.ranks->is_first())
+  if ((launch.ranks == nullptr || launch.ranks->is_first()) && *here != ProcessCopier::Here::program)
     for (TargetLaunch* one : valid) one->conclude();
   return reports();
 }

@@ -77,6 +77,18 @@ public:
   virtual Expected<exec::LaunchResult> run(const exec::Launch& launch) = 0;
 };
 
+/// Has launches analysed in copies of this process, which goes on.
+class ProcessCopier {
+public:
+  virtual ~ProcessCopier() = default;
+  /// What this process does with the launch: the program only runs it, and goes on; the copy analyses it, and then
+  /// ends. Without a copy, the program analyses it.
+  enum class Here : std::uint8_t { program, program_without_copy, copy };
+  [[nodiscard]] virtual unsigned most() const = 0; ///< copies at a time
+  /// Called immediately before a launch runs that depends on nothing but its own memory.
+  virtual Here copy() = 0;
+};
+
 /// How launches run, and what is counted: the same for runs, plans, sweeps and replays.
 struct LaunchOptions {
   bool analyze = true;                ///< count accesses, predict, find problems
@@ -101,6 +113,7 @@ struct LaunchOptions {
   Sanitizer* sanitizer = nullptr;       ///< the tools that check the launches
   exec::BlocksDone* progress = nullptr; ///< of the launch that runs; not of those that kernels make
   exec::Ranks* ranks = nullptr;         ///< processes that run each launch together; only rank 0 gets results
+  ProcessCopier* copier = nullptr;      ///< the analysis of launches of the host may be left to copies of this process
 };
 
 struct LaunchRequest {

@@ -224,4 +224,16 @@ Diagnostics validate(const LaunchRequest& request, const exec::Program& program)
   return Validation(request, program).run();
 }
 
+std::string hint_at_numbers(const LaunchRequest& request) {
+  for (std::size_t i = 0; i < request.arguments.size(); ++i) {
+    const Argument& a = request.arguments[i];
+    if (a.kind != Argument::Kind::scalar || a.bytes.size() != 8 || isa::is_float(a.type)) continue;
+    return fmt::format(
+        "argument {} is a number; if the parameter is a pointer, pass a buffer: --arg NAME:TYPE[COUNT], or "
+        "{{ buffer = \"NAME\" }} in a launch file",
+        i);
+  }
+  return {};
+}
+
 } // namespace warplens::api

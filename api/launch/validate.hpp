@@ -14,4 +14,7 @@ Extent blocks_of(const LaunchRequest& request);
 /// All errors of the request.
 Diagnostics validate(const LaunchRequest& request, const exec::Program& program);
 
+/// A number for a parameter that could be a pointer: the argument may have been meant as a buffer.
+std::string hint_at_numbers(const LaunchRequest& request);
+
 } // namespace warplens::api

@@ -4,6 +4,8 @@
 #include "api/files/input_file.hpp"
 #include "api/trace/trace_description.hpp"
 #include "api/trace/trace_validation.hpp"
+#include "emulator/base/archive.hpp"
+#include "emulator/exec/state/ranks.hpp"
 
 #include <fmt/format.h>
 
@@ -110,15 +112,59 @@ public:
       result.swaps = traced_.swaps;
     }
     if (result.longest) launch.watcher->longest_warps(*result.longest);
-    if (const Expected<void> done =
-            trace::replay(reader_, launch_, limits_of(*launch.program, launch.shape), *launch.watcher, traced_.totals);
-        !done)
-      return failure(done.error());
+    const trace::Limits limits = limits_of(*launch.program, launch.shape);
+    const bool alone = launch.ranks == nullptr;
+    Expected<void> done = alone ? trace::replay(reader_, launch_, limits, *launch.watcher, traced_.totals)
+                                : over_ranks(*launch.ranks, limits, *launch.watcher, result.alone_because);
+    if (!done) return failure(done.error());
     if (launch.footprint && kept(traced_.filter).empty()) result.footprint = traced_.footprint; // of the whole launch
     return result;
   }
 
 private:
+  /// Each rank replays a part, and rank 0 merges what they have counted.
+  Expected<void> over_ranks(exec::Ranks& ranks, const trace::Limits& limits, exec::Watcher& watcher, std::string& why) {
+    std::vector<std::unique_ptr<exec::Shard>> shards;
+    shards.push_back(watcher.make_shard());
+    std::string damage, alone;
+    const trace::Part part = trace::Part::of(ranks.rank(), ranks.count(), limits.ctas);
+    if (const Expected<void> done = trace::deliver(reader_, launch_, limits, part, *shards.front()); !done)
+      damage = done.error().list().front().message;
+    Archive own;
+    own(damage);
+    if (damage.empty() && !ranks.is_first()) shards.front()->fields(own);
+    if (!own.good()) alone = "an analyzer can only count in one process";
+    Archive head;
+    head(alone);
+    exec::Bytes bytes = head.take();
+    const exec::Bytes rest = own.take();
+    bytes.insert(bytes.end(), rest.begin(), rest.end());
+    const std::vector<exec::Bytes> parts = ranks.to_first(std::move(bytes));
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+      Archive in(parts[rank]);
+      std::string its_damage, its_alone;
+      in(its_alone, its_damage);
+      if (damage.empty()) damage = its_damage;
+      if (alone.empty()) alone = its_alone;
+      if (rank == 0 || !damage.empty() || !alone.empty()) continue;
+      shards.push_back(watcher.make_shard());
+      shards.back()->fields(in);
+      if (!in.good() || in.more()) alone = "what another rank has counted cannot be read";
+    }
+    Archive verdict;
+    verdict(damage, alone);
+    const exec::Bytes all = ranks.from_first(verdict.take());
+    Archive answer(all);
+    answer(damage, alone);
+    why = alone;
+    if (!damage.empty()) return failure(damage);
+    if (!ranks.is_first()) return {};
+    if (!alone.empty()) return trace::replay(reader_, launch_, limits, watcher, traced_.totals);
+    traced_.totals.tell(*shards.front());
+    watcher.finish(std::move(shards), trace::counts_of(launch_, limits));
+    return {};
+  }
+
   const trace::Reader& reader_;
   const trace::Launch& launch_;
   const TracedLaunch& traced_;

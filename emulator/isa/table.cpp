@@ -25,13 +25,34 @@ constexpr std::string_view stem(std::string_view path) {
   return path.substr(0, path.find('.'));
 }
 
+// What has no pointers is apart from the entries: the dynamic linker adapts pointers to the place of the program in
+// memory, and these are most of the table.
+#define INSTRUCTION(opcode, pattern, operands, ...) parse_pattern(pattern),
+#define LEGACY INSTRUCTION
+#define RETIRED INSTRUCTION
+#define FAMILY INSTRUCTION
+#define UNSYNCHRONIZED INSTRUCTION
+constexpr Pattern kPatterns[] = {
+#include "emulator/isa/instructions.def"
+};
+#undef INSTRUCTION
+#define INSTRUCTION(opcode, pattern, operands, ...) parse_operands(operands),
+constexpr OperandList kOperandLists[] = {
+#include "emulator/isa/instructions.def"
+};
+#undef INSTRUCTION
+#undef LEGACY
+#undef RETIRED
+#undef FAMILY
+#undef UNSYNCHRONIZED
+
 // `lane` instructions; the functor's name is kept for `warplens list instructions`.
 #define LINE(opcode, pattern, operands, semantics, family, kind, ptx, sm, ...)                                         \
   {opcode,                                                                                                             \
    pattern,                                                                                                            \
    semantics,                                                                                                          \
-   parse_pattern(pattern),                                                                                             \
-   parse_operands(operands),                                                                                           \
+   kPatterns[(__COUNTER__ - kFirst - 1) / 2],                                                                          \
+   kOperandLists[(__COUNTER__ - kFirst - 1) / 2],                                                                      \
    Family::family,                                                                                                     \
    InstructionClass::kind,                                                                                             \
    ptx,                                                                                                                \
@@ -47,6 +68,7 @@ constexpr std::string_view stem(std::string_view path) {
   LINE(opcode, pattern, operands, "", family, kind, ptx, sm)
 #define UNSYNCHRONIZED(opcode, pattern, operands, family, kind, ptx, sm)                                               \
   LINE(opcode, pattern, operands, "", family, kind, ptx, sm, false, 63, 70)
+constexpr std::size_t kFirst = __COUNTER__; // of the numbers that the lines get
 constexpr Entry kTable[] = {
 #include "emulator/isa/instructions.def"
 };
@@ -56,6 +78,9 @@ constexpr Entry kTable[] = {
 #undef RETIRED
 #undef FAMILY
 #undef UNSYNCHRONIZED
+
+// Each process adapts the pointers of all entries when it starts, and copies their pages for this.
+static_assert(sizeof(Entry) <= 128, "put what has no pointers beside the entry, as patterns are");
 
 consteval bool well_formed() {
   for (const Entry& e : kTable)

@@ -74,8 +74,8 @@ struct Entry {
   std::string_view opcode;
   std::string_view pattern_text; ///< as in the table
   std::string_view semantics;    ///< name of the functor
-  Pattern pattern;
-  OperandList operands;
+  const Pattern& pattern;
+  const OperandList& operands;
   Family family{};
   InstructionClass instruction_class{}; ///< `generic` ones of a state space: see Spelling
   int ptx = 10;                         ///< version times ten that introduced it

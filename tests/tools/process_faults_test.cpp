@@ -119,6 +119,17 @@ TEST(ProcessFaults, AKilledTraceIsReadable) {
   }
 }
 
+// A part of a trace can be analysed while its run goes on.
+TEST(ProcessFaults, AGrowingTraceIsAnalysed) {
+  const Scene scene;
+  const Output o = scene.run("$FOREVER --trace t.h5 --trace-lines 7 & run=$!\n"
+                             "for i in $(seq 300); do\n"
+                             "  sleep 0.1; $W inspect t.h5.*.part --limit 1 >/dev/null 2>&1 && break\ndone\n"
+                             "$W analyze t.h5.*.part && kill -0 $run && echo 'runs on'; kill -KILL $run");
+  EXPECT_NE(o.out.find("runs on"), o.out.npos) << o.err;
+  EXPECT_NE(o.out.find("the run that wrote the trace was interrupted"), o.out.npos) << o.out;
+}
+
 TEST(ProcessFaults, SignalsEndARunAtOnce) {
   const Scene scene;
   for (const char* signal : {"INT", "TERM", "HUP"}) {

@@ -3,6 +3,7 @@
 #include "tests/tools/program.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace warplens::testing {
 namespace ranks_test {
@@ -21,6 +22,9 @@ protected:
     if (std::string(WARPLENS_MPIEXEC).empty())
       GTEST_SKIP() << "built without MPI: -DWARPLENS_MPI=ON says what is missing";
   }
+
+  /// Whether rank 0 forks the others, where all are on one machine.
+  static bool forks() { return run_command({WARPLENS_MPIEXEC, "--version"}).out.find("Open") != std::string::npos; }
 
   static Output over(int ranks, const std::vector<std::string>& arguments) {
     std::vector<std::string> words = {WARPLENS_MPIEXEC, "-n", std::to_string(ranks), WARPLENS_PROGRAM};
@@ -88,6 +92,36 @@ TEST_F(Ranks, MaySpeakMpi) {
 // A watchdog is a thread, so that rank 0 cannot fork the others.
 TEST_F(Ranks, HaveLimitsOfTheirOwn) {
   compare(3, {"run", kSamples + "vector_add", "--time-limit", "100", "--max-memory", "4G"});
+}
+
+TEST_F(Ranks, ShareTheAnalysisOfATrace) {
+  const Folder folder;
+  const std::string file = (folder.path() / "t.h5").string(), damaged = (folder.path() / "d.h5").string();
+  for (const char* const sample : {"transpose", "cluster_histogram", "linear_algebra/small.toml"}) {
+    if (run_program({"run", kSamples + sample, "--trace", file, "--no-analyze"}).err.find("without traces") !=
+        std::string::npos)
+      GTEST_SKIP() << "built without traces";
+    compare(1, {"analyze", file});
+    compare(3, {"analyze", file, "--analyzers", "all", "--device", "a100"});
+    compare(8, {"analyze", file, "--launch", "0", "--per-block"});
+  }
+  // Damage that one rank finds, or each.
+  const std::string text = read_text(file);
+  std::size_t found = 0;
+  for (std::size_t at = text.size() / 8; at < text.size() - 4096; at += text.size() / 8) {
+    std::string changed = text;
+    for (std::size_t i = 0; i < 2000; ++i) changed[at + i] = static_cast<char>(changed[at + i] ^ 0x5a);
+    (void)folder.write("d.h5", changed);
+    const Output one = run_program({"analyze", damaged}), many = over(3, {"analyze", damaged});
+    EXPECT_EQ(many.status, one.status) << at << many.err;
+    if (one.status == 0) continue;
+    ++found;
+    EXPECT_EQ(many.out, "") << at;
+    const std::size_t first = many.err.find("error:");
+    EXPECT_NE(first, many.err.npos) << at << many.err;
+    EXPECT_EQ(many.err.find("error:", first + 1), many.err.npos) << at << many.err;
+  }
+  EXPECT_GT(found, 0u);
 }
 
 TEST_F(Ranks, RunASampleOnOne) {
@@ -202,42 +236,93 @@ TEST_F(Ranks, FailOnce) {
   EXPECT_EQ(o.err.find("error:", o.err.find("error:") + 1), std::string::npos) << o.err;
 }
 
+/// A launch that runs for hours, or for about a second, on any number of ranks.
+std::vector<std::string> long_launch(const Folder& folder, const std::string& rounds) {
+  const std::string file = folder.write(
+      "k.ptx", ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n"
+               ".reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .pred %p1;\nmov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\n"
+               "setp.lt.u32 %p1, %r1, " +
+                   rounds +
+                   "; @%p1 bra L;\nld.param.u64 %rd1, [x]; mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd2, %r2, 4;\n"
+                   "add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r2;\nret;\n}\n");
+  return {"run", file,    "--kernel",        "k",       "--grid", "64",          "--block",
+          "32",  "--arg", "x:u32[64]=zeros", "--print", "x:64",   "--max-steps", "30000000000"};
+}
+
+/// A rank's program: with `words` of the shell when rank 0 has forked a rank, $child.
+std::string with_child(const Folder& folder, const std::string& words) {
+  return folder.write("one.sh", "#!/bin/sh\n"
+                                "[ \"$OMPI_COMM_WORLD_RANK\" = 0 ] || exec '" WARPLENS_PROGRAM "' \"$@\"\n"
+                                "'" WARPLENS_PROGRAM "' \"$@\" &\n"
+                                "for turn in $(seq 500); do\n"
+                                "  sleep 0.02; child=$(cat /proc/$!/task/$!/children)\n"
+                                "  [ -n \"$child\" ] && break\ndone\n" +
+                                    words + "\nwait $!\n");
+}
+
+std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 TEST_F(Ranks, EndWhenOneDies) {
-  const Folder folder;
-  const std::string script = folder.write("one.sh", "#!/bin/sh\n"
-                                                    "rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
-                                                    "[ \"$rank\" = 1 ] && (sleep 1; kill -9 $$) &\n"
-                                                    "exec '" WARPLENS_PROGRAM "' \"$@\"\n");
-  const std::string file =
-      folder.write("k.ptx", ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
-                            ".reg .b32 %r<9>; .reg .pred %p1;\nmov.u32 %r1, 0;\n"
-                            "L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 2000000000; @%p1 bra L;\nret;\n}\n");
-  const Output o = run_command(
-      {WARPLENS_MPIEXEC, "-n", "2", "/bin/sh", script, "run", file, "--kernel", "k", "--grid", "64", "--block", "32"});
-  EXPECT_NE(o.status, 0);
-  EXPECT_EQ(o.out, "");
-  EXPECT_NE(o.err.find("signal 9"), std::string::npos) << o.err;
+  for (const char* const by : {"sockets", "mpi"})
+    for (const char* const dies : {"0", "1"}) {
+      const Folder folder;
+      const std::string script = folder.write("one.sh", "#!/bin/sh\n"
+                                                        "rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\n"
+                                                        "[ \"$rank\" = " +
+                                                            std::string(dies) +
+                                                            " ] && (sleep 1; kill -9 $$) &\n"
+                                                            "exec '" WARPLENS_PROGRAM "' \"$@\"\n");
+      setenv("WARPLENS_RANKS_BY", by, 1);
+      const Output o =
+          run_command(joined({WARPLENS_MPIEXEC, "-n", "2", "/bin/sh", script}, long_launch(folder, "2000000000")));
+      unsetenv("WARPLENS_RANKS_BY");
+      EXPECT_NE(o.status, 0) << by << dies;
+      EXPECT_EQ(o.out.find("blocks of 32 threads"), o.out.npos) << by << dies << o.out;
+      const std::string all = o.out + o.err; // of MPICH's launcher, which tells it on stdout
+      EXPECT_TRUE(all.find("signal 9") != all.npos || all.find("EXIT CODE: 9") != all.npos) << by << dies << all;
+    }
 }
 
 // Rank 0 has forked it; the launcher does not know it.
 TEST_F(Ranks, SayWhichForkedRankDied) {
+  if (!forks()) GTEST_SKIP() << "only the ranks of OpenMPI know that they are on one machine";
   const Folder folder;
-  const std::string script =
-      folder.write("one.sh", "#!/bin/sh\n"
-                             "[ \"$OMPI_COMM_WORLD_RANK\" = 0 ] || exec '" WARPLENS_PROGRAM "' \"$@\"\n"
-                             "'" WARPLENS_PROGRAM "' \"$@\" &\n"
-                             "for second in 1 2 3 4 5 6 7 8 9; do\n"
-                             "  sleep 1; child=$(cat /proc/$!/task/$!/children)\n"
-                             "  [ -n \"$child\" ] && kill -9 $child && break\ndone\nwait $!\n");
-  const std::string file =
-      folder.write("k.ptx", ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
-                            ".reg .b32 %r<9>; .reg .pred %p1;\nmov.u32 %r1, 0;\n"
-                            "L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 2000000000; @%p1 bra L;\nret;\n}\n");
-  const Output o = run_command({WARPLENS_MPIEXEC, "-n", "2", "/bin/sh", script, "run", file, "--kernel", "k", "--grid",
-                                "64", "--block", "32", "--max-steps", "30000000000"});
+  const Output o = run_command(joined({WARPLENS_MPIEXEC, "-n", "2", "/bin/sh", with_child(folder, "kill -9 $child")},
+                                      long_launch(folder, "2000000000")));
   EXPECT_NE(o.status, 0);
   EXPECT_EQ(o.out, "");
   EXPECT_NE(o.err.find("rank 1 of 2 has ended: signal 9"), std::string::npos) << o.err;
+}
+
+TEST_F(Ranks, WaitForASlowOne) {
+  if (!forks()) GTEST_SKIP() << "only the ranks of OpenMPI know that they are on one machine";
+  const Folder folder;
+  const std::vector<std::string> launch = long_launch(folder, "100000");
+  const Output one = run_program(launch);
+  const Output many =
+      run_command(joined({WARPLENS_MPIEXEC, "-n", "3", "/bin/sh",
+                          with_child(folder, "kill -STOP $child && echo stopped >&2; sleep 1; kill -CONT $child")},
+                         launch));
+  EXPECT_EQ(many.status, 0) << many.err;
+  EXPECT_EQ(many.out, one.out);
+  EXPECT_NE(many.err.find("stopped"), many.err.npos) << many.err;
+}
+
+TEST_F(Ranks, SayOnceThatTheDiskIsFull) {
+  if (!forks()) GTEST_SKIP() << "MPICH itself needs large files";
+  const Folder folder;
+  const std::string file = (folder.path() / "r.json").string();
+  const std::string script = folder.write("one.sh", "ulimit -f 1\nexec '" WARPLENS_PROGRAM "' \"$@\"\n");
+  const Output o =
+      run_command({WARPLENS_MPIEXEC, "-n", "3", "/bin/bash", script, "run", kSamples + "vector_add", "--json", file});
+  EXPECT_EQ(o.status, 2) << o.err;
+  const std::size_t first = o.err.find("cannot write");
+  ASSERT_NE(first, o.err.npos) << o.err;
+  EXPECT_EQ(o.err.find("cannot write", first + 1), o.err.npos) << o.err;
+  EXPECT_FALSE(std::filesystem::exists(file));
 }
 
 } // namespace ranks_test

@@ -140,6 +140,20 @@ TEST_F(SweepResults, SurviveKillsOfItsProcesses) {
   expect_each_once("rows", 160);
 }
 
+// Others do not wait for it, but the sweep does.
+TEST_F(SweepResults, WaitForAProcessThatIsSlow) {
+  const Output whole = expect(0, "$S " + kMany + "--csv -");
+  const Output o = expect(0, "$S " + kMany +
+                                 "--results rows --csv - & sweep=$!\n"
+                                 "while kill -0 $sweep && [ \"$(pgrep -c -P $sweep)\" != 2 ]; do :; done\n"
+                                 "slow=$(pgrep -n -P $sweep); kill -STOP $slow && echo stopped >&2\n"
+                                 "sleep 1; kill -0 $sweep && echo waits >&2; kill -CONT $slow; wait $sweep");
+  EXPECT_EQ(o.out, whole.out) << o.err;
+  EXPECT_NE(o.err.find("stopped"), o.err.npos);
+  EXPECT_NE(o.err.find("waits"), o.err.npos);
+  expect_each_once("rows", 160);
+}
+
 // The system kills processes that take more than a second of processor time.
 TEST_F(SweepResults, SayWhichRunsDieEachTime) {
   (void)folder_.write("forever.ptx", api::testing::kForever);

@@ -89,7 +89,8 @@ bool runs_in_order(const Launch& launch) {
   const ir::BlockDependence dependence = launch.program->block_dependence;
   return launch.program->uses_heap || dependence == ir::BlockDependence::waiting || launch.tools.racecheck ||
          launch.tools.initcheck ||
-         ((launch.watcher != nullptr || launch.tools.any()) && dependence == ir::BlockDependence::order);
+         ((launch.watcher != nullptr || launch.tools.any() || launch.ordered) &&
+          dependence == ir::BlockDependence::order);
 }
 
 LaunchResult run(const Launch& launch) {

@@ -6,11 +6,16 @@
 #include <tbb/task_arena.h>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
+#include <vector>
 
 namespace warplens::exec {
 
@@ -27,6 +32,36 @@ unsigned threads_with_stacks() {
   return static_cast<unsigned>(std::clamp<rlim_t>(space.rlim_cur / 4 / each, 2, ~0u));
 }
 
+/// TBB's threads are only in the process that made them, not in one that it has forked since.
+bool has_no_threads() {
+  static const pid_t process = getpid();
+  return process != getpid();
+}
+
+/// Threads of one call, for launches in such a process: it runs one launch only.
+void run_on_threads(unsigned count, unsigned threads, const std::function<void(unsigned)>& work) {
+  std::atomic<unsigned> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto take_part = [&] {
+    for (unsigned i = next++; i < count; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next = count;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    while (helpers.size() + 1 < std::min(count, threads)) helpers.emplace_back(take_part);
+    take_part();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
 } // namespace
 
 unsigned default_workers() {
@@ -36,6 +71,7 @@ unsigned default_workers() {
 }
 
 void run_workers(unsigned count, unsigned threads, const std::function<void(unsigned)>& work) {
+  if (has_no_threads()) return run_on_threads(count, threads, work);
   // TBB orders the tasks; the thread sanitizer does not see this, so tell it here.
   std::atomic<unsigned> finished;
   std::atomic<bool> failed = false; // one of the calls of `work`

@@ -34,7 +34,10 @@ class Helpers {
 public:
   static Helpers& instance() {
     static Helpers* const helpers = new Helpers;
-    return *helpers;
+    if (helpers->process_ == getpid()) return *helpers;
+    // A process that was forked since then has none of these threads.
+    static Helpers* const own = new Helpers;
+    return *own;
   }
 
   void run(Job& job) {
@@ -87,6 +90,7 @@ private:
     }
   }
 
+  const pid_t process_ = getpid();
   std::mutex mutex_;
   std::condition_variable wanted_;
   std::deque<Job*> jobs_; ///< those that threads may join

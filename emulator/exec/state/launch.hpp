@@ -67,6 +67,7 @@ struct Launch {
   unsigned workers = 0;             ///< 0: as many as the machine has
   std::uint64_t schedule_seed = 0;  ///< order of the blocks, and of the warps of a block: schedule.hpp
   Watcher* watcher = nullptr;
+  bool ordered = false;                    ///< the blocks run in the order in which they do with a watcher
   BlockSampling sampling;                  ///< with a watcher
   bool footprint = false;                  ///< with a watcher: count LaunchResult::footprint
   Tools tools;                             ///< they report to LaunchResult::findings

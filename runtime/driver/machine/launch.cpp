@@ -3,6 +3,7 @@
 
 #include "api/launch/overruns.hpp"
 #include "api/session/environment.hpp"
+#include "runtime/driver/machine/analysis_processes.hpp"
 #include "runtime/driver/machine/module.hpp"
 #include "runtime/driver/machine/operation_log.hpp"
 #include "runtime/driver/machine/progress.hpp"
@@ -14,6 +15,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <optional>
 
 namespace warplens::runtime {
@@ -206,6 +209,40 @@ api::Sanitizer::Checked checked_of(const KernelLaunch& launch) {
 
 } // namespace
 
+namespace {
+
+double threads_of(const KernelLaunch& launch) {
+  return static_cast<double>(product(launch.grid)) * static_cast<double>(product(launch.block));
+}
+
+/// Whether a copy of the process may analyse it. The copy must not write memory that it shares with the program.
+bool may_be_copied(const KernelLaunch& launch) {
+  if (analysis_processes() == nullptr || Machine::instance().memory().leaves_process()) return false;
+  const double last = launch.function->steps_of_thread;
+  return analysis_processes()->worth(last < 0 ? std::nullopt : std::optional(last * threads_of(launch)));
+}
+
+/// Runs it; in a copy of the process, only to send the report.
+Expected<api::LaunchReport> performed(api::LaunchRequest& request, bool selected, std::optional<LaunchCopy>& copy) {
+  const auto in_copy = [&] { return copy && copy->here() == api::ProcessCopier::Here::copy; };
+  try {
+    std::optional<Recording> recording;
+    if (selected) recording.emplace(request.options);
+    const LaunchShown shown(request);
+    Expected<api::LaunchReport> report = api::launch(request);
+    if (in_copy()) copy->send(report);
+    return report;
+  } catch (const std::bad_alloc&) {
+    if (in_copy()) copy->fail("there was not enough memory");
+    throw;
+  } catch (const std::exception& e) {
+    if (in_copy()) copy->fail(e.what());
+    throw;
+  }
+}
+
+} // namespace
+
 void perform_launch(const KernelLaunch& launch, Context& context) {
   api::LaunchRequest request = request_of(launch);
   const std::shared_ptr<Observer> told = observer();
@@ -222,19 +259,19 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
   request.checked = checked_of(launch);
   if (const auto stack = context.limits.find(CU_LIMIT_STACK_SIZE); stack != context.limits.end())
     request.stack_bytes = stack->second;
-  Expected<api::LaunchReport> report = [&] {
-    std::optional<Recording> recording;
-    if (selected) recording.emplace(request.options);
-    const LaunchShown shown(request);
-    return api::launch(request);
-  }();
+  const AnalysisProcesses::Running running(analysis_processes());
+  std::optional<LaunchCopy> copy;
+  if (selected && may_be_copied(launch)) request.options.copier = &copy.emplace(*analysis_processes());
+  Expected<api::LaunchReport> report = performed(request, selected, copy);
   request.options.recorder = nullptr; // the request is used again
+  request.options.copier = nullptr;
   request.analyze_child = {};
   launch.function->return_request(std::move(request));
   if (!report) {
     tell(render(report.error(), {}));
     return context.set_fault(CUDA_ERROR_LAUNCH_FAILED);
   }
+  launch.function->steps_of_thread = static_cast<double>(report->steps) / threads_of(launch);
   // The program may end as soon as it sees the fault: everything is told and written before.
   std::optional<CUresult> fault;
   for (api::LaunchReport& one : api::with_children(std::move(*report))) {
@@ -246,7 +283,8 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
       if (sanitizer() == nullptr) tell_trap(*one.trap); // the tools have a message
       if (!fault) fault = fault_of(*one.trap_kind);
     }
-    if (one.analyzed || (one.trap && selected)) told->finished(one);
+    const bool by_copy = copy && copy->here() == api::ProcessCopier::Here::program && !one.trap;
+    if (by_copy || one.analyzed || (one.trap && selected)) told->finished(one, by_copy ? copy->release() : 0);
   }
   if (fault) context.set_fault(*fault);
 }

@@ -15,8 +15,9 @@ public:
   virtual bool selects(std::string_view kernel) = 0;
   /// What to count for the selected launches.
   [[nodiscard]] virtual const api::LaunchOptions& counts() const = 0;
-  /// Called for a selected launch after it has completed or stopped.
-  virtual void finished(const api::LaunchReport& report) = 0;
+  /// Called for a selected launch after it has completed or stopped. `copy`: of AnalysisProcesses, which analyses it;
+  /// 0: the report is complete.
+  virtual void finished(const api::LaunchReport& report, std::uint64_t copy) = 0;
 };
 
 /// Null: no observer. Call this before the first launch.

@@ -36,6 +36,7 @@ bool others_write(const Allocation& a) { return is_host_writable(a.kind) || a.sh
 void Memory::count(const Allocation& a) {
   if (counts(a.kind)) used_ += a.size;
   if (others_write(a)) ++written_by_others_;
+  if (is_elsewhere(a.kind)) ++in_shared_pages_;
   if (is_elsewhere(a.kind))
     api_->admit(a.begin, a.size, fmt::format("{} memory {}", kNames[static_cast<std::size_t>(a.kind)], a.id),
                 a.kind == Allocation::Kind::registered);
@@ -44,6 +45,7 @@ void Memory::count(const Allocation& a) {
 void Memory::uncount(const Allocation& a) {
   if (counts(a.kind)) used_ -= a.size;
   if (others_write(a)) --written_by_others_;
+  if (is_elsewhere(a.kind)) --in_shared_pages_;
   if (is_elsewhere(a.kind)) api_->withdraw(a.begin);
 }
 
@@ -113,6 +115,7 @@ std::shared_ptr<Shared> Memory::share_unwritten(std::uint64_t address) {
   std::shared_ptr<Shared> shared = Shared::make(SharedKind::memory);
   const Expected<exec::Arena::Shared> place = api_->arena().share(a.begin);
   if (!place) throw Failure{CUDA_ERROR_OUT_OF_MEMORY, render(place.error(), {})};
+  shared_ever_ = true;
   (*shared)->offset = place->offset;
   (*shared)->size = a.size;
   (*shared)->file = place->file;

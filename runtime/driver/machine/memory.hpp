@@ -68,6 +68,8 @@ public:
   [[nodiscard]] bool overlaps(std::uint64_t address, std::uint64_t size) const;
   /// Whether others can write some memory while a kernel runs: managed, host, registered and shared memory.
   [[nodiscard]] bool others_may_write() const { return written_by_others_.load() != 0; }
+  /// Whether a copy of this process would not have a copy of all memory: there may be pages that processes share.
+  [[nodiscard]] bool leaves_process() const { return shared_ever_.load() || in_shared_pages_.load() != 0; }
   [[nodiscard]] bool has_room(std::uint64_t size) const; ///< within the limit
   /// Counts device memory that is allocated elsewhere. Throws Failure CUDA_ERROR_OUT_OF_MEMORY.
   void claim(std::uint64_t size);
@@ -85,6 +87,8 @@ private:
   std::map<std::uint64_t, Allocation> allocations_; ///< by begin
   std::uint64_t used_ = 0, next_id_ = 1;
   std::atomic<std::uint64_t> written_by_others_{0}; ///< number of allocations
+  std::atomic<std::uint64_t> in_shared_pages_{0};   ///< number of allocations that may be
+  std::atomic<bool> shared_ever_{false};            ///< another process was allowed to map some
   std::shared_mutex writing_;                       ///< taken before mutex_
 };
 

@@ -68,7 +68,8 @@ public:
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
   [[nodiscard]] std::size_t parameter_bytes() const { return parameter_bytes_; }
 
-  OldLaunch old_launch{}; ///< one thread at a time, as the interface requires
+  OldLaunch old_launch{};                  ///< one thread at a time, as the interface requires
+  std::atomic<double> steps_of_thread{-1}; ///< warp instructions of its last launch, for each thread; -1: none yet
 
 private:
   std::weak_ptr<Module> module_;

@@ -3,11 +3,13 @@
 
 #include "api/files/output_file.hpp"
 #include "api/html/page.hpp"
+#include "api/launch/report_archive.hpp"
 #include "api/report/json_report.hpp"
 #include "api/report/report_files.hpp"
 #include "api/report/terminal.hpp"
 #include "api/session/environment.hpp"
 #include "api/session/kernel_name.hpp"
+#include "runtime/driver/machine/analysis_processes.hpp"
 #include "runtime/driver/machine/module.hpp"
 #include "runtime/driver/machine/operation_log.hpp"
 #include "runtime/driver/machine/recorder.hpp"
@@ -25,6 +27,7 @@
 #include <limits>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace warplens::runtime {
 
@@ -127,8 +130,9 @@ public:
   }
   [[nodiscard]] const api::LaunchOptions& counts() const override { return settings_.counts; }
 
-  void finished(const api::LaunchReport& report) override {
+  void finished(const api::LaunchReport& report, std::uint64_t copy) override {
     const std::lock_guard lock(mutex_);
+    if (copy != 0) elsewhere_.emplace_back(reports_.size(), copy);
     reports_.push_back(report);
     if (report.trap) write();
   }
@@ -160,6 +164,8 @@ private:
   }
 
   void write() {
+    collect();
+    if (incomplete_) return;
     // Streams run at the same time: reports come in the order in which the launches ended.
     std::stable_sort(reports_.begin() + static_cast<std::ptrdiff_t>(written_), reports_.end(),
                      [](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
@@ -171,6 +177,39 @@ private:
         });
     if (const auto file = variable(environment::kHtml)) write_file(*file, page_of);
     tell_conditions();
+  }
+
+  /// Waits for the reports of launches that copies of this process analyse.
+  void collect() {
+    std::vector<std::size_t> missing;
+    for (const auto& [index, copy] : std::exchange(elsewhere_, {})) {
+      const AnalysisProcesses::Result result = analysis_processes()->result_of(copy);
+      api::LaunchReport& report = reports_[index];
+      const api::LaunchReport own = report;
+      const bool fine = result.failure.empty() && api::unpack(result.report, report);
+      report.stream = own.stream;
+      report.operation = own.operation;
+      if (fine) continue;
+      missing.push_back(index);
+      if (result.out_of_time) continue;
+      tell(fmt::format("--analyze-processes: launch {} ('{}') was not analysed, and there is no report: {}", index + 1,
+                       api::source_name(own.kernel),
+                       result.failure.empty() ? "its result is damaged" : result.failure));
+      incomplete_ = true;
+    }
+    if (missing.empty() || incomplete_) return tell_incomplete();
+    tell(fmt::format("--analyze-processes: {} launches of the program were not analysed before the time limit",
+                     missing.size()));
+    for (auto index = missing.rbegin(); index != missing.rend(); ++index)
+      reports_.erase(reports_.begin() + static_cast<std::ptrdiff_t>(*index));
+  }
+
+  /// `warplens exec` reads the file when the program has ended.
+  void tell_incomplete() const {
+    const auto verdict = variable(environment::kAnalysisVerdict);
+    if (!incomplete_ || !verdict) return;
+    std::ofstream out(*verdict, std::ios::binary | std::ios::app);
+    out << "incomplete\n" << std::flush;
   }
 
   /// The reports that are not written yet.
@@ -259,7 +298,9 @@ private:
   Selection selection_;
   std::set<std::string> names_; ///< of launched kernels
   std::vector<api::LaunchReport> reports_;
-  std::size_t written_ = 0; ///< number of reports written as text
+  std::vector<std::pair<std::size_t, AnalysisProcesses::Number>> elsewhere_; ///< reports that copies will give
+  bool incomplete_ = false;                                                  ///< the report of a launch is lost
+  std::size_t written_ = 0;                                                  ///< number of reports written as text
 };
 
 } // namespace
