@@ -144,6 +144,20 @@ TEST(Compiled, StridesOfEachLength) {
     }
 }
 
+// As a transposition stores them.
+TEST(Compiled, HalvesOfWarpsBetweenEachOther) {
+  Subject s = words("mov.u32 %r20, %tid.y; mov.u32 %r21, %ntid.x; ld.param.u64 %rd1, [out];\n"
+                    "mad.lo.u32 %r22, %r1, %r21, %r20; mul.wide.u32 %rd10, %r22, 4; add.u64 %rd11, %rd1, %rd10;\n"
+                    "mad.lo.u32 %r23, %r20, 1000, %r1; st.global.u32 [%rd11], %r23; ret;");
+  s.grid = {1, 1, 1};
+  s.block = {16, 16, 1};
+  for (const exec::CompileMode mode : {exec::CompileMode::off, exec::CompileMode::always}) {
+    const Outcome outcome = s.run(mode, false, nullptr);
+    for (std::uint32_t x = 0; x < 16; ++x)
+      for (std::uint32_t y = 0; y < 16; ++y) EXPECT_EQ(outcome.buffers[0][16 * x + y], 1000 * y + x);
+  }
+}
+
 // After a barrier, a warp goes on with rows as its code left them, unless paths of it met there, or exited before.
 TEST(Compiled, RowsAfterBarriers) {
   const std::string work = "mad.lo.u32 %r12, %r12, 3, %r11; xor.b32 %r12, %r12, %r10; shl.b32 %r13, %r12, 2;"
