@@ -144,6 +144,34 @@ TEST(Compiled, StridesOfEachLength) {
     }
 }
 
+// Vectors at addresses of no order, by all lanes and by some, also where one is outside.
+TEST(Compiled, VectorsAtAddressesOfEachLane) {
+  for (const std::string guard : {"", "@%p1 "})
+    for (const std::string far : {"0", "0x40000000", "8"}) { // 8: not aligned, for four words
+      Subject s = words(
+          ".shared .align 16 .b8 s[1024]; mov.u32 %r9, s; ld.param.u64 %rd1, [out]; mul.lo.u32 %r10, %r1, 7;\n"
+          "xor.b32 %r10, %r10, 21; and.b32 %r10, %r10, 31; shl.b32 %r11, %r10, 4; add.u32 %r12, %r9, %r11;\n"
+          "cvt.u64.u32 %rd10, %r11; add.u64 %rd10, %rd1, %rd10; setp.ne.u32 %p1, %r1, 11; mov.u64 %rd14, " +
+              far +
+              ";\n@!%p1 add.u64 %rd10, %rd10, %rd14; shl.b32 %r13, %r1, 4; add.u32 %r13, %r13, %r9;\n"
+              "mov.u32 %r20, 1; mov.u32 %r21, 2; mov.u32 %r22, 3; mov.u32 %r23, 4; mov.u64 %rd11, 5; mov.u64 %rd12, "
+              "6;\n"
+              "st.shared.v4.u32 [%r13], {%r1, %r10, %r11, %r12}; bar.sync 0;\n" +
+              guard + "ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%rd10];\n" + guard +
+              "ld.shared.v2.u32 {%r24, %r25}, [%r12+8];\n" + guard + "ld.global.v2.u64 {%rd11, %rd12}, [%rd10];\n" +
+              guard +
+              "ld.shared.v2.s32 {%rd13, %rd15}, [%r12]; mad.lo.u32 %r20, %r20, 3, %r21;\n"
+              "mad.lo.u32 %r20, %r20, 5, %r22; mad.lo.u32 %r20, %r20, 7, %r23; xor.b64 %rd11, %rd11, %rd12;\n"
+              "@%p1 mad.lo.u32 %r20, %r24, 9, %r20; @%p1 xor.b32 %r20, %r20, %r25; @%p1 add.u64 %rd11, %rd11, %rd13;\n"
+              "@%p1 xor.b64 %rd11, %rd11, %rd15; cvt.u32.u64 %r26, %rd11; add.u32 %r20, %r20, %r26;\n"
+              "st.global.u32 [%rd2+8192], %r20; ret;",
+          32);
+      s.grid = {1, 1, 1};
+      s.expect_same();
+      EXPECT_EQ(s.run(exec::CompileMode::always, false, nullptr).trap.empty(), far == "0" || !guard.empty());
+    }
+}
+
 // As a transposition stores them.
 TEST(Compiled, HalvesOfWarpsBetweenEachOther) {
   Subject s = words("mov.u32 %r20, %tid.y; mov.u32 %r21, %ntid.x; ld.param.u64 %rd1, [out];\n"

@@ -14,8 +14,8 @@ using llvm::Value;
 // Only AVX-512 gathers lanes under a mask. Watchers are told of shapes, which the handler finds out.
 bool Emitter::takes_lanes_apart(const Access& a, bool loads, const Computed& computed) const {
   const std::uint32_t bytes = a.element_bytes();
-  return !program_.watched && rows_->chunks().vector_bytes() == 64 && a.key.vector == 1 &&
-         !computed.kept.is_sequence() && (loads ? bytes == 4 || bytes == 8 : bytes <= 8);
+  return !program_.watched && rows_->chunks().vector_bytes() == 64 && !computed.kept.is_sequence() &&
+         (loads ? bytes == 4 || bytes == 8 : a.vector() == 1 && bytes <= 8);
 }
 
 void Emitter::access_lanes(Access& a, bool loads, Value* acting, const Computed& computed) {
@@ -92,12 +92,16 @@ void Emitter::gather_lanes(Access& a, const LaneAddresses& at, Value* acting, co
   llvm::Type* const element = llvm::FixedVectorType::get(b_.getIntNTy(8 * a.element_bytes()), lanes);
   llvm::Type* const wide = llvm::FixedVectorType::get(b_.getIntNTy(8 * a.row_bytes()), lanes);
   llvm::SmallVector<Value*, 8> values;
-  for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c) {
+  const std::uint32_t count = chunks.of(a.row_bytes());
+  for (std::uint32_t i = 0; i < a.vector() * count; ++i) {
+    const std::uint32_t c = i % count;
+    const std::uint64_t offset = std::uint64_t{i / count} * a.element_bytes();
     Value* address = addresses_of(at, c * lanes, lanes);
     // LLVM takes a narrow index for a signed number; those of shared memory are small, and gathered as they are.
     if (a.site.space != isa::Space::shared)
       address = b_.CreateZExt(address, llvm::FixedVectorType::get(b_.getInt64Ty(), lanes));
-    Value* const places = b_.CreateGEP(b_.getInt8Ty(), at.origin, address);
+    Value* const places =
+        b_.CreateGEP(b_.getInt8Ty(), b_.CreateConstGEP1_64(b_.getInt8Ty(), at.origin, offset), address);
     Value* const loaded =
         b_.CreateMaskedGather(element, places, llvm::Align(a.element_bytes()),
                               rows_->lanes_of(acting, a.row_bytes(), c), llvm::Constant::getNullValue(element));
