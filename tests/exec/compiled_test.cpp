@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled kernels do what interpreted ones do: memory, traps, events and counts are equal.
-#include "tests/exec/kernel_test.hpp"
-#include "tests/exec/recorder.hpp"
+#include "tests/exec/compiled_subject.hpp"
 
-#include "emulator/exec/compile/tier.hpp"
-#include "emulator/exec/state/kernel_code.hpp"
-
-#include <bit>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,85 +11,6 @@
 
 namespace warplens::tests {
 namespace compiled_test {
-
-struct Outcome {
-  std::string trap, told;
-  std::vector<std::vector<std::uint32_t>> buffers;
-};
-
-// What was said of a kernel when it was compiled last.
-std::string last_explanation(const std::string& kernel) {
-  const std::string told = exec::explain_compiled();
-  return told.substr(told.rfind("\n" + kernel, told.size()) + 1);
-}
-
-/// A kernel with buffers of words and other arguments, in one mode.
-struct Subject {
-  std::string ptx, kernel;
-  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{32, 1, 1};
-  struct Argument {
-    std::size_t words = 0; ///< of a buffer
-    std::uint64_t value = 0;
-    std::size_t bytes = 4;
-  };
-  std::vector<Argument> arguments;
-
-  [[nodiscard]] Outcome run(exec::CompileMode mode, bool watched, const exec::Level* level) const {
-    exec::set_compile_mode(mode);
-    Emulated machine(ptx, "test.ptx");
-    Emulated::Request request;
-    request.kernel = kernel;
-    std::copy(grid.begin(), grid.end(), request.shape.grid);
-    std::copy(block.begin(), block.end(), request.shape.block);
-    request.level = level;
-    std::vector<std::pair<std::uint64_t, std::size_t>> buffers;
-    for (const Argument& a : arguments) {
-      if (a.words == 0) {
-        request.arguments.push_back({a.value, a.bytes});
-        continue;
-      }
-      std::vector<std::uint32_t> words(a.words);
-      for (std::size_t i = 0; i < words.size(); ++i)
-        words[i] = std::bit_cast<std::uint32_t>(0.5f + 0.01f * float(i % 97));
-      buffers.emplace_back(machine.buffer(words), a.words);
-      request.arguments.push_back({buffers.back().first, 8});
-    }
-    Recorder recorder;
-    if (watched) request.watcher = &recorder;
-    Outcome outcome{machine.run(request), recorder.text, {}};
-    for (const auto& [address, words] : buffers) {
-      const auto* const p = reinterpret_cast<const std::uint32_t*>(address);
-      outcome.buffers.emplace_back(p, p + words);
-    }
-    exec::set_compile_mode(exec::CompileMode::off);
-    return outcome;
-  }
-
-  /// `compiles`: the test would prove nothing if there were no code.
-  void expect_same(bool compiles = true) const {
-    for (const exec::Level& level : exec::levels())
-      for (const bool watched : {false, true}) {
-        const Outcome interpreted = run(exec::CompileMode::off, watched, &level);
-        const Outcome compiled = run(exec::CompileMode::always, watched, &level);
-        EXPECT_EQ(compiled.trap, interpreted.trap) << kernel;
-        EXPECT_EQ(compiled.told, interpreted.told) << kernel << level.name;
-        EXPECT_TRUE(compiled.buffers == interpreted.buffers) << kernel << level.name << watched;
-        const std::string last = last_explanation(kernel);
-        EXPECT_EQ(last.find(" entries, ") != std::string::npos, compiles && WARPLENS_HAS_COMPILER) << last;
-      }
-  }
-};
-
-std::string bench_kernel(const std::string& name) {
-  std::ifstream in(WARPLENS_SOURCE_DIR "/bench/kernels/" + name + ".ptx");
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-Subject::Argument buffer(std::size_t words) { return {words, 0, 8}; }
-Subject::Argument integer(std::uint32_t value) { return {0, value, 4}; }
-Subject::Argument real(float value) { return {0, std::bit_cast<std::uint32_t>(value), 4}; }
 
 TEST(Compiled, BenchmarkKernels) {
   const Subject subjects[] = {
@@ -129,10 +45,6 @@ TEST(Compiled, BenchmarkKernels) {
       {bench_kernel("histogram"), "histogram", {2, 1, 1}, {256, 1, 1}, {buffer(256)}},
   };
   for (const Subject& subject : subjects) subject.expect_same();
-}
-
-Subject words(const std::string& body, std::uint32_t threads = 64, std::size_t count = 4096) {
-  return {kernel_of(body), "k", {2, 1, 1}, {threads, 1, 1}, {buffer(count)}};
 }
 
 TEST(Compiled, LoopsThatLanesLeaveAtDifferentTimes) {
@@ -194,6 +106,129 @@ TEST(Compiled, AddressesOfEachLane) {
         s.grid = {1, 1, 1};
         s.expect_same();
       }
+}
+
+// Strides that are known only while the kernel runs, also where the halves of a warp lie between each other, and where
+// lanes overlap.
+TEST(Compiled, StridesOfEachLength) {
+  struct Distances {
+    int lane, row; ///< in bytes, half of them
+  };
+  for (const Distances d : {Distances{128, 4},
+                            {128, 2},
+                            {128, 64},
+                            {8, 128},
+                            {4, 0},
+                            {0, 4},
+                            {16, 8},
+                            {4, 4},
+                            {-64, 4},
+                            {-64, -8},
+                            {64, -4},
+                            {12, 200}})
+    for (const auto& block : {std::array<std::uint32_t, 3>{16, 2, 1}, {32, 1, 1}}) { // one warp: two would race
+      SCOPED_TRACE(testing::Message() << d.lane << " " << d.row);
+      Subject s = words(
+          "ld.param.u64 %rd1, [out]; mov.u32 %r20, %nctaid.x; mul.lo.s32 %r21, %r20, " + std::to_string(d.lane) +
+              "; mul.lo.s32 %r22, %r20, " + std::to_string(d.row) +
+              "; mov.u32 %r23, %tid.x; mov.u32 %r24, %tid.y; mul.lo.s32 %r25, %r23, %r21; mad.lo.s32 %r25, %r24, %r22, "
+              "%r25;\nand.b32 %r26, %r25, -8; cvt.s64.s32 %rd10, %r26; add.u64 %rd11, %rd1, %rd10; add.u64 %rd11, "
+              "%rd11, "
+              "32768;\nmul.wide.u32 %rd12, %r1, 77777; ld.global.u32 %r27, [%rd11]; ld.global.u64 %rd13, [%rd11];\n"
+              "add.u32 %r28, %r27, %r1; st.global.u32 [%rd11+4], %r28; st.global.u64 [%rd11+16384], %rd12;\n"
+              "st.global.u8 [%rd11+24577], %r28; st.global.u16 [%rd11+26626], %r28; xor.b64 %rd13, %rd13, %rd12;\n"
+              "st.global.u64 [%rd11], %rd13; ret;",
+          64, 20480);
+      s.block = block;
+      s.expect_same();
+    }
+}
+
+// Vectors at addresses of no order, by all lanes and by some, also where one is outside.
+TEST(Compiled, VectorsAtAddressesOfEachLane) {
+  for (const std::string guard : {"", "@%p1 "})
+    for (const std::string far : {"0", "0x40000000", "8"}) { // 8: not aligned, for four words
+      Subject s = words(
+          ".shared .align 16 .b8 s[1024]; mov.u32 %r9, s; ld.param.u64 %rd1, [out]; mul.lo.u32 %r10, %r1, 7;\n"
+          "xor.b32 %r10, %r10, 21; and.b32 %r10, %r10, 31; shl.b32 %r11, %r10, 4; add.u32 %r12, %r9, %r11;\n"
+          "cvt.u64.u32 %rd10, %r11; add.u64 %rd10, %rd1, %rd10; setp.ne.u32 %p1, %r1, 11; mov.u64 %rd14, " +
+              far +
+              ";\n@!%p1 add.u64 %rd10, %rd10, %rd14; shl.b32 %r13, %r1, 4; add.u32 %r13, %r13, %r9;\n"
+              "mov.u32 %r20, 1; mov.u32 %r21, 2; mov.u32 %r22, 3; mov.u32 %r23, 4; mov.u64 %rd11, 5; mov.u64 %rd12, "
+              "6;\n"
+              "st.shared.v4.u32 [%r13], {%r1, %r10, %r11, %r12}; bar.sync 0;\n" +
+              guard + "ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%rd10];\n" + guard +
+              "ld.shared.v2.u32 {%r24, %r25}, [%r12+8];\n" + guard + "ld.global.v2.u64 {%rd11, %rd12}, [%rd10];\n" +
+              guard +
+              "ld.shared.v2.s32 {%rd13, %rd15}, [%r12]; mad.lo.u32 %r20, %r20, 3, %r21;\n"
+              "mad.lo.u32 %r20, %r20, 5, %r22; mad.lo.u32 %r20, %r20, 7, %r23; xor.b64 %rd11, %rd11, %rd12;\n"
+              "@%p1 mad.lo.u32 %r20, %r24, 9, %r20; @%p1 xor.b32 %r20, %r20, %r25; @%p1 add.u64 %rd11, %rd11, %rd13;\n"
+              "@%p1 xor.b64 %rd11, %rd11, %rd15; cvt.u32.u64 %r26, %rd11; add.u32 %r20, %r20, %r26;\n"
+              "st.global.u32 [%rd2+8192], %r20; ret;",
+          32);
+      s.grid = {1, 1, 1};
+      s.expect_same();
+      EXPECT_EQ(s.run(exec::CompileMode::always, false, nullptr).trap.empty(), far == "0" || !guard.empty());
+    }
+}
+
+// As a transposition stores them.
+TEST(Compiled, HalvesOfWarpsBetweenEachOther) {
+  Subject s = words("mov.u32 %r20, %tid.y; mov.u32 %r21, %ntid.x; ld.param.u64 %rd1, [out];\n"
+                    "mad.lo.u32 %r22, %r1, %r21, %r20; mul.wide.u32 %rd10, %r22, 4; add.u64 %rd11, %rd1, %rd10;\n"
+                    "mad.lo.u32 %r23, %r20, 1000, %r1; st.global.u32 [%rd11], %r23; ret;");
+  s.grid = {1, 1, 1};
+  s.block = {16, 16, 1};
+  for (const exec::CompileMode mode : {exec::CompileMode::off, exec::CompileMode::always}) {
+    const Outcome outcome = s.run(mode, false, nullptr);
+    for (std::uint32_t x = 0; x < 16; ++x)
+      for (std::uint32_t y = 0; y < 16; ++y) EXPECT_EQ(outcome.buffers[0][16 * x + y], 1000 * y + x);
+  }
+}
+
+// After a barrier, a warp goes on with rows as its code left them, unless paths of it met there, or exited before.
+TEST(Compiled, RowsAfterBarriers) {
+  const std::string work = "mad.lo.u32 %r12, %r12, 3, %r11; xor.b32 %r12, %r12, %r10; shl.b32 %r13, %r12, 2;"
+                           "add.u32 %r12, %r12, %r13; add.u32 %r14, %r12, %r15; xor.b32 %r12, %r12, %r14;\n";
+  for (const std::string leaving : {"", "@%p4 ret;"})
+    for (const std::string reduction : {"bar.sync 0;", "bar.red.popc.u32 %r15, 0, %p5;"})
+      words("mov.u32 %r10, 0; mov.u32 %r11, 9; mov.u32 %r12, 1; mov.u32 %r15, 2; setp.eq.u32 %p4, %r1, 37;\n"
+            "and.b32 %r16, %r1, 3; setp.eq.u32 %p1, %r16, 1; setp.gt.u32 %p5, %r1, 33;\n"
+            "LOOP: bar.sync 0;\n" +
+            work + "setp.eq.u32 %p2, %r10, 3; and.pred %p3, %p1, %p2; @%p3 bra OTHER;\n" + work +
+            "add.u32 %r11, %r11, 5;" + reduction + work + "bra MEET;\nOTHER:" + work + "mov.u32 %r11, 77; bar.sync 0;" +
+            work + "MEET:" + work + "bar.sync 0;" + work + "st.global.u32 [%rd2+1024], %r15; " + leaving +
+            " add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 7;\n"
+            "@%p3 bra LOOP; add.u32 %r12, %r12, %r11; st.global.u32 [%rd2], %r12; ret;")
+          .expect_same();
+}
+
+// Code for blocks whose rows are warps, in blocks with shorter rows, and the other way round.
+TEST(Compiled, BlocksOfOtherShapesThanTheFirst) {
+  exec::set_compile_mode(exec::CompileMode::always);
+  for (const bool whole_first : {false, true}) {
+    Emulated machine(kernel_of("mov.u32 %r20, %tid.x; mov.u32 %r21, %tid.y; mad.lo.u32 %r22, %r21, 100, %r20;\n"
+                               "add.u32 %r23, %r22, %r20; shl.b32 %r24, %r23, 1; xor.b32 %r25, %r24, %r22;\n"
+                               "add.u32 %r25, %r25, %r21; st.global.u32 [%rd2], %r25; ret;"),
+                     "test.ptx");
+    for (int launch = 0; launch < 4; ++launch) {
+      const std::uint32_t width = (launch + (whole_first ? 1 : 0)) % 2 == 0 ? 16 : launch < 2 ? 64 : 8;
+      const std::uint64_t buffer = machine.buffer(std::vector<std::uint32_t>(64));
+      Emulated::Request request;
+      request.kernel = "k";
+      request.shape.block[0] = width;
+      request.shape.block[1] = 64 / width;
+      request.arguments.push_back({buffer, 8});
+      EXPECT_EQ(machine.run(request), "");
+      const auto* const words = reinterpret_cast<const std::uint32_t*>(buffer);
+      for (std::uint32_t t = 0; t < width; ++t) { // %r1 is %tid.x
+        const std::uint32_t y = 64 / width - 1, r22 = 100 * y + t;
+        if (width < 64) continue; // rows store to the same words
+        EXPECT_EQ(words[t], ((2 * (r22 + t)) ^ r22) + y);
+      }
+    }
+  }
+  exec::set_compile_mode(exec::CompileMode::off);
 }
 
 TEST(Compiled, SharedAddressesOfEachLane) {

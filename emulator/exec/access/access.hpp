@@ -249,6 +249,8 @@ inline void addresses_of(const Op* op, Warp* warp, std::uint64_t* lanes) {
   const bool inside = static_cast<std::int64_t>(outside) >= 0 || holds_lanes(place, warp, site, lanes);
   if ((bits & (site.lane_bytes - 1u)) != 0 || !inside) return resolve_slowly(op, warp, mask, {.regular = false}, host);
   if (warp->worker->watch) [[unlikely]] { // keeps the path without a watcher straight
+    // The watcher takes so long that the processor does not reach the access itself before it is over.
+    for (const std::uint64_t lane : host.lane) __builtin_prefetch(reinterpret_cast<const void*>(lane));
     std::int64_t offsets[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) offsets[i] = static_cast<std::int64_t>(lanes[i] - first);
     warp->worker->watch->irregular(*warp, site, place.space, mask, first - place.window, offsets);

@@ -234,6 +234,29 @@ template <class Make> auto on_integers(const isa::Spelling& s, Make make) {
   }
 }
 
+template <class T, class Operation, bool locked, bool returns>
+void update_places(const std::uint64_t* places, T* values, Mask mask) {
+  const auto lane = [&](int i) {
+    const T old = update<T, Operation, locked>(reinterpret_cast<std::byte*>(places[i]), values[i], values[i]);
+    if constexpr (returns) values[i] = old;
+  };
+  if (mask == kFullMask)
+    for (int i = 0; i < kWarpSize; ++i) lane(i);
+  else
+    for (const int i : EachLane(mask)) lane(i);
+}
+
+template <class T, class Operation>
+void update_places(const std::uint64_t* places, void* values, Mask mask, bool locked, bool returns) {
+  T* const v = static_cast<T*>(values);
+  if (locked)
+    update_places<T, Operation, true, true>(places, v, mask);
+  else if (returns)
+    update_places<T, Operation, false, true>(places, v, mask);
+  else
+    update_places<T, Operation, false, false>(places, v, mask);
+}
+
 template <class T, Type t, class Make> auto on_halves(const isa::Spelling& s, Make make) {
   if (s.has(Word::w_min)) return make.template operator()<T, OnHalves<isa::scalar::MinimumHalf, t>>();
   if (s.has(Word::w_max)) return make.template operator()<T, OnHalves<isa::scalar::MaximumHalf, t>>();
@@ -251,6 +274,11 @@ Reducer reducer(const isa::Spelling& spelling) {
   case Type::bf16: return on_halves<std::uint16_t, Type::bf16>(spelling, make);
   default: return on_integers(spelling, make);
   }
+}
+
+AtomicLanes atomic_lanes(const isa::Spelling& spelling) {
+  if (spelling.has(Word::w_cas)) return nullptr;
+  return on_integers(spelling, []<class T, class Operation>() -> AtomicLanes { return update_places<T, Operation>; });
 }
 
 Handler atomic_handler(const isa::Spelling& spelling, int elements) {

@@ -101,6 +101,21 @@ template <class M, class R, int V>
   return op + 1;
 }
 
+// Lanes of one half of the warp between those of the other, so far apart that none overlap: the two of a pair, which
+// are probably in one line of the cache, one after the other.
+inline bool are_interleaved(const HostAccess& host, std::int64_t bytes) {
+  const auto length = [](std::int64_t distance) { return distance < 0 ? -distance : distance; };
+  return host.stride[0] == host.stride[1] && length(host.half) + bytes <= length(host.stride[0]);
+}
+template <class M, class R, int V>
+[[gnu::noinline]] const Op* store_interleaved(const Op* op, Warp* warp, const HostAccess& host) {
+  for (int i = 0; i < kHalf; ++i)
+    for (const int lane : {i, kHalf + i})
+      for (int e = 0; e < V; ++e)
+        write(host.at(lane) + e * sizeof(M), static_cast<M>(row<R>(warp, stored<V>(op, e))[lane]));
+  return op + 1;
+}
+
 template <class M, class R, int V> [[gnu::noinline]] const Op* store_warp(const Op* op, Warp* warp, Mask mask) {
   HostAccess host;
   if (!resolve(op, warp, mask, host)) return nullptr;
@@ -112,7 +127,9 @@ template <class M, class R, int V> [[gnu::noinline]] const Op* store_warp(const 
   }
   const bool apart = host.stride[0] == host.stride[1] && host.half == kHalf * host.stride[0] &&
                      (host.stride[0] >= kBytes || host.stride[0] <= -kBytes); // no two lanes overlap
-  if (!apart) return store_lanes<M, R, V>(op, warp, mask, host);
+  if (!apart)
+    return are_interleaved(host, kBytes) ? store_interleaved<M, R, V>(op, warp, host)
+                                         : store_lanes<M, R, V>(op, warp, mask, host);
   store_apart<M, R, V>(op, warp, host);
   return op + 1;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 namespace warplens::exec {
@@ -45,6 +46,13 @@ std::uint64_t allocated(std::uint64_t bytes, int sm) {
   return (bytes + piece - 1) / piece * piece;
 }
 
+bool differs_by_cta(isa::Special special) {
+  using isa::Special;
+  constexpr Special kThese[] = {Special::ctaid, Special::clusterid, Special::cluster_ctaid, Special::cluster_ctarank,
+                                Special::smid,  Special::gridid,    Special::envreg1,       Special::envreg2};
+  return std::find(std::begin(kThese), std::end(kThese), special) != std::end(kThese);
+}
+
 void set_lane(Warp& warp, const SpecialRow& special, int lane, std::uint32_t value) {
   switch (special.lane_bytes) {
   case 1: row<std::uint8_t>(&warp, special.offset)[lane] = static_cast<std::uint8_t>(value); break;
@@ -70,6 +78,8 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
   shared_memory_ = aligned_bytes(shared_bytes);
   shared = shared_memory_.get();
   set_local(program.local_bytes);
+  std::copy_if(program.specials.begin(), program.specials.end(), std::back_inserter(by_cta_),
+               [](const SpecialRow& s) { return differs_by_cta(s.special); });
   if (program.uses_tensor_memory) tensor_memory = std::make_unique<TensorMemory>();
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
     Warp* const slot = new (warps_.get() + i * warp_stride_) Warp();
@@ -186,6 +196,7 @@ void Cta::start(std::uint64_t n) {
     w.followed = false;
     w.told_spaces = told_each ? worker.watch->wanted().spaces & worker.shard->each_spaces({number, i}) : 0;
     w.counted = 0;
+    w.left_for = nullptr;
     write_special_rows(w, !started_before_);
   }
   started_before_ = true;
@@ -203,7 +214,7 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
   using isa::Special;
   const Launch& launch = worker.launch;
   const LaunchShape& shape = launch.shape;
-  for (const SpecialRow& s : program.specials) {
+  for (const SpecialRow& s : first_time ? program.specials : by_cta_) {
     const auto all = [&](std::uint64_t value) { fill(warp, s.offset, s.lane_bytes, value); };
     const auto component = [&](const std::uint32_t* xyz) { return s.component < 3 ? xyz[s.component] : 0; };
     switch (s.special) {
@@ -217,7 +228,6 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
     case Special::envreg2: all(launch.grid_workspace); continue;
     default: break;
     }
-    if (!first_time) continue;
     switch (s.special) {
     case Special::tid:
       for (int lane = 0; lane < kWarpSize; ++lane) {

@@ -85,6 +85,7 @@ private:
   Warp* next_ready_by_seed(std::uint32_t& from);
   void count_longest();
 
+  std::vector<SpecialRow> by_cta_; ///< special registers that are not the same in all CTAs
   std::uint32_t warp_count_ = 0;
   std::size_t warp_stride_ = 0;
   std::vector<Paths> paths_;            ///< by warp

@@ -10,6 +10,7 @@
 #include "emulator/exec/state/launch.hpp"
 #include "emulator/exec/state/program.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -27,10 +28,18 @@ public:
     const bool dense = mask == ~Mask{0} && stride[0] == stride[1] && half == 16 * stride[0] &&
                        static_cast<std::uint64_t>(stride[0]) <= kSectorBytes;
     if (!dense) return halves(site, mask, base, stride, half);
-    const std::uint64_t high = base + 31 * static_cast<std::uint64_t>(stride[0]) + site.observed_bytes;
+    if (!extends(site, base, stride[0], half))
+      begin(site, base, base + 31 * static_cast<std::uint64_t>(stride[0]) + site.observed_bytes);
+  }
+  /// As regular(), of a full warp without gaps that goes on where the site's run is; otherwise does nothing and returns
+  /// false.
+  [[gnu::always_inline]] bool extends(const MemorySite& site, std::uint64_t base, std::int64_t stride,
+                                      std::int64_t half) {
     Run& run = runs_[site.index];
-    if (base - run.low > run.high - run.low) return begin(site, base, high);
-    if (high > run.high) run.high = high;
+    if (half != 16 * stride || static_cast<std::uint64_t>(stride) > kSectorBytes || base - run.low > run.high - run.low)
+      return false;
+    run.high = std::max(run.high, base + 31 * static_cast<std::uint64_t>(stride) + site.observed_bytes);
+    return true;
   }
   void irregular(const MemorySite& site, Mask mask, std::uint64_t base, const std::int64_t* offsets);
 

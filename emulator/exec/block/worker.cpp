@@ -181,7 +181,7 @@ void AccessWatch::flush() {
 }
 
 Worker::Worker(const Launch& l, std::unique_ptr<Shard> s, bool light)
-    : launch(l), shard(std::move(s)), longest(l.program->blocks.size()) {
+    : launch(l), layout(layout_of(l.shape.block)), shard(std::move(s)), longest(l.program->blocks.size()) {
   const Program& program = *launch.program;
   regions.resize(program.sites.size());
   for (LaunchChecker* const checker : launch.checkers) checkers.push_back(checker->make(launch));

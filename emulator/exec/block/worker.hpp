@@ -8,6 +8,7 @@
 #include "emulator/exec/block/swapped.hpp"
 #include "emulator/exec/block/touched.hpp"
 #include "emulator/exec/memory/memory.hpp"
+#include "emulator/exec/state/kernel_code.hpp"
 #include "emulator/exec/state/launch.hpp"
 #include "emulator/exec/state/tensor_box.hpp"
 
@@ -43,18 +44,28 @@ public:
       tell(warp, {&site, {base, {stride[0], stride[1]}, half}, 0, 1, mask, space});
       if (!wanted_.together) return;
     }
-    const std::uint64_t phase = base & (kAlignmentPeriod - 1);
-    const std::uint64_t shape = static_cast<std::uint64_t>(stride[0] << 7 ^ stride[1] << 27 ^ half << 33);
-    const std::uint64_t mixed =
-        (phase ^ shape ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9) * 0x9e3779b97f4a7c15u;
-    Regular& r = tables_->regular[mixed >> (64 - kRegularBits)];
-    if (r.site == &site && r.phase == phase && r.lanes.stride[0] == stride[0] && r.lanes.stride[1] == stride[1] &&
-        r.lanes.half == half && r.mask == mask && r.space == space) {
+    Regular& r = place_of(site, mask, base, stride, half);
+    if (r.is(site, space, mask, base, stride, half)) {
       ++r.count;
       return;
     }
     make_room(r);
-    r = {&site, {base, {stride[0], stride[1]}, half}, phase, 1, mask, space};
+    r = {&site, {base, {stride[0], stride[1]}, half}, base & (kAlignmentPeriod - 1), 1, mask, space};
+  }
+
+  /// As regular(), of a full warp, if that calls nothing; otherwise does nothing and returns false. For compiled code,
+  /// which saves its registers at each call.
+  [[gnu::always_inline]] bool counts_again(const Warp& warp, const MemorySite& site, isa::Space space,
+                                           std::uint64_t base, std::int64_t stride, std::int64_t half) {
+    if (site.observed_bytes == 0 || shard_ == nullptr || warp.told_spaces != 0 || !checkers_.empty()) return false;
+    const std::int64_t strides[] = {stride, stride};
+    base += static_cast<std::uint64_t>(site.observed_offset);
+    Regular& r = place_of(site, ~Mask{0}, base, strides, half);
+    if (!r.is(site, space, ~Mask{0}, base, strides, half)) return false;
+    if (touched_ != nullptr && space == isa::Space::global && !touched_->extends(site, base, stride, half))
+      return false;
+    ++r.count;
+    return true;
   }
 
   /// Tells only the checkers.
@@ -80,6 +91,12 @@ private:
     std::uint64_t phase = 0, count = 0;
     Mask mask = 0;
     isa::Space space{};
+    /// Whether it holds accesses of this shape and alignment.
+    [[nodiscard]] [[gnu::always_inline]] bool is(const MemorySite& of, isa::Space in, Mask by, std::uint64_t base,
+                                                 const std::int64_t* stride, std::int64_t half) const {
+      return site == &of && phase == (base & (kAlignmentPeriod - 1)) && lanes.stride[0] == stride[0] &&
+             lanes.stride[1] == stride[1] && lanes.half == half && mask == by && space == in;
+    }
   };
   struct Irregular {
     const MemorySite* site = nullptr;
@@ -96,6 +113,14 @@ private:
     std::vector<Irregular*> used_irregular;
   };
   class Pool;
+  [[gnu::always_inline]] Regular& place_of(const MemorySite& site, Mask mask, std::uint64_t base,
+                                           const std::int64_t* stride, std::int64_t half) {
+    const std::uint64_t phase = base & (kAlignmentPeriod - 1);
+    const std::uint64_t shape = static_cast<std::uint64_t>(stride[0] << 7 ^ stride[1] << 27 ^ half << 33);
+    const std::uint64_t mixed =
+        (phase ^ shape ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9) * 0x9e3779b97f4a7c15u;
+    return tables_->regular[mixed >> (64 - kRegularBits)];
+  }
   /// Delivers what has been held back, once.
   template <class Held> void deliver(const Held& held);
   void make_room(Regular& r);
@@ -143,6 +168,7 @@ struct Worker {
 
   bool alone = false;    ///< no other worker touches the launch's memory: atomics need no lock
   bool compiled = false; ///< warps may run in compiled code: exec/compile/tier.hpp
+  BlockLayout layout;    ///< of the launch's blocks
   std::unique_ptr<Shard> shard;
   std::optional<TouchedSectors> touched;
   std::optional<SwappedWords> swapped; ///< with a shard that sees all accesses, if the program compares and swaps

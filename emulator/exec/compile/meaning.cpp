@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/compile/meaning.hpp"
 
+#include "emulator/exec/access/atomics.hpp"
 #include "emulator/exec/block/barriers.hpp"
 #include "emulator/exec/block/control.hpp"
+#include "emulator/exec/compile/support.hpp"
 
 namespace warplens::exec {
 
@@ -71,6 +73,12 @@ Meanings::Meanings(const Level& level) {
       for (const bool packs : {false, true})
         add(level.vector_move(static_cast<int>(whole), static_cast<int>(part), packs),
             {packs ? Kind::pack : Kind::unpack, 0, 0, {}, false, whole, part});
+  for (const AtomicOperation& a : atomic_operations()) {
+    OpMeaning m{Kind::atomic};
+    m.memory = {MemoryHandlerKey::Kind::load, a.spelling.form.type(), isa::bytes(a.spelling.form.type()), 1, false};
+    m.atomic = a.lanes != nullptr ? a.name.c_str() : nullptr;
+    add(atomic_handler(a.spelling, 1), m);
+  }
   using Operation = WarpOperation;
   for (const auto& [operation, bytes, name] : {std::tuple{Operation::special_division_32, 4u, "special_division_32"},
                                                {Operation::special_division_64, 8u, "special_division_64"},

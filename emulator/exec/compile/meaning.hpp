@@ -16,6 +16,7 @@ struct OpMeaning {
     lane,    ///< `variant` of line `entry` of the instruction table
     load,    ///< as `memory` says
     store,
+    atomic, ///< on one element a lane: as `memory` says, of register_bytes
     parameter,
     predicate_and,
     predicate_or,
@@ -44,7 +45,8 @@ struct OpMeaning {
   enum class Linear : std::uint8_t { none, same, sum, difference, product, product_sum, shift };
   Linear linear = Linear::none;
   const char* special = nullptr;
-  bool sign_extends = false; ///< where the result is wider
+  const char* atomic = nullptr; ///< the function that does it in all lanes at once (support.hpp), if there is one
+  bool sign_extends = false;    ///< where the result is wider
 };
 
 class Meanings {

@@ -46,6 +46,12 @@ template <class A, A stride> inline bool are_sequences(const A* values, bool equ
   return __builtin_reduce_or(bits) == 0;
 }
 
+inline void tell(Warp* warp, const Op* op, isa::Space space, std::uint64_t base, std::int64_t stride,
+                 std::int64_t half) {
+  if (!warp->worker->watch->counts_again(*warp, *op->site, space, base, stride, half)) [[unlikely]]
+    warplens_tell_access(warp, op, space, base, stride, half);
+}
+
 struct Reach {
   std::byte* base;
   std::int64_t half;
@@ -73,7 +79,7 @@ inline bool reach_sequences(const Op* op, const A* values, std::int64_t stride, 
   }
   if (low < begin || low >= high || high > end) return false;
   reach = {reinterpret_cast<std::byte*>(origin + base), half};
-  if (facts.watched) warplens_tell_access(warp, real, facts.space, base, stride, half);
+  if (facts.watched) tell(warp, real, facts.space, base, stride, half);
   fence();
   return true;
 }
@@ -172,10 +178,12 @@ WARPLENS_EACH_STORE(u4, std::uint32_t, 4, std::uint32_t) WARPLENS_EACH_STORE(u4,
 WARPLENS_EACH_STORE(u8, std::uint64_t, 8, std::uint64_t)
     // clang-format on
 
-    // Whether compiled code cannot do what the launch needs: events one by one, or a watcher that the code does not
-    // know.
-    extern "C" [[gnu::used]] bool must_interpret(Warp* warp, bool watched) {
-  return warp->told_each || warp->worker->watch.has_value() != watched || !warp->worker->compiled;
+    // Whether compiled code cannot do what the launch needs: events one by one, a watcher that the code does not know,
+    // or blocks of another layout.
+    extern "C" [[gnu::used]] bool must_interpret(Warp* warp, bool watched, std::uint8_t layout) {
+  const Worker& worker = *warp->worker;
+  return warp->told_each || worker.watch.has_value() != watched || !worker.compiled ||
+         static_cast<std::uint8_t>(worker.layout) < layout;
 }
 
 // Which lanes have special operands.
@@ -200,7 +208,7 @@ extern "C" [[gnu::used]] const Worker::Region* region_of(Warp* warp, std::uint32
 }
 extern "C" [[gnu::used]] void tell_access_of(Warp* warp, const Op* op, isa::Space space, std::uint64_t base,
                                              std::int64_t stride, std::int64_t half) {
-  warplens_tell_access(warp, op, space, base, stride, half);
+  tell(warp, op, space, base, stride, half);
 }
 
 extern "C" [[gnu::used]] void tell_special_of(Warp* warp, std::uint32_t instruction, Mask lanes) {
@@ -220,6 +228,10 @@ extern "C" [[gnu::used]] void store_lanes_of_4(const std::uint64_t* places, cons
 extern "C" [[gnu::used]] void store_lanes_of_8(const std::uint64_t* places, const void* values, Mask mask) {
   warplens_store_8(places, values, mask);
 }
+
+// Whether somebody must know of atomic operations on global memory, and whether no other thread does any.
+extern "C" [[gnu::used]] bool tells_reductions(Warp* warp) { return warp->worker->launch.written != nullptr; }
+extern "C" [[gnu::used]] bool works_alone(Warp* warp) { return warp->worker->alone; }
 
 // A kernel parameter: `bytes` of it, at the offset, as a number that the compiler narrows or extends.
 extern "C" [[gnu::used]] const std::byte* parameter_of(Warp* warp) { return warp->worker->launch.params.data(); }

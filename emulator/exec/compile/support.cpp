@@ -5,6 +5,9 @@
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/block/cta.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 
 namespace warplens::exec {
@@ -21,10 +24,27 @@ void tell_branch(Warp* warp, std::uint32_t branch, Mask taken) {
   warp->worker->count_branch(*warp, branch, warp->active, taken);
 }
 
+// Whether lanes lie at equal distances, those of the other half of the warp between them: no two overlap, and both of a
+// pair of lanes are probably in one line of the cache.
+bool are_interleaved(const std::uint64_t* places, std::uint64_t bytes) {
+  const std::uint64_t step = places[1] - places[0], half = places[16] - places[0];
+  const auto length = [](std::uint64_t distance) { return std::min(distance, std::uint64_t{0} - distance); };
+  if (length(half) + bytes > length(step) || places[17] - places[16] != step) return false;
+  std::uint64_t bits = 0, place = places[0];
+  for (int i = 0; i < kWarpSize / 2; ++i, place += step)
+    bits |= (places[i] ^ place) | (places[16 + i] ^ (place + half));
+  return bits == 0;
+}
+
 template <class Element> void store(const std::uint64_t* places, const void* values, Mask mask) {
   const auto* const elements = static_cast<const Element*>(values);
   const auto lane = [&](int i) { std::memcpy(reinterpret_cast<void*>(places[i]), elements + i, sizeof(Element)); };
-  if (mask == kFullMask)
+  if (mask == kFullMask && are_interleaved(places, sizeof(Element)))
+    for (int i = 0; i < kWarpSize / 2; ++i) {
+      lane(i);
+      lane(i + 16);
+    }
+  else if (mask == kFullMask)
     for_each_storing_lane<sizeof(Element)>(lane);
   else
     for_each_storing_lane(mask, sizeof(Element), lane);
@@ -32,14 +52,38 @@ template <class Element> void store(const std::uint64_t* places, const void* val
 
 } // namespace
 
+const std::vector<AtomicOperation>& atomic_operations() {
+  static const std::vector<AtomicOperation>& all = *new std::vector<AtomicOperation>([] {
+    using isa::Type, isa::Word;
+    std::vector<AtomicOperation> list;
+    for (const Type type : {Type::u32, Type::s32, Type::u64, Type::s64, Type::f32, Type::f64, Type::f16, Type::bf16,
+                            Type::f16x2, Type::bf16x2, Type::b16, Type::b128})
+      for (const Word word : {Word::w_add, Word::w_and_, Word::w_or_, Word::w_xor_, Word::w_exch, Word::w_cas,
+                              Word::w_inc, Word::w_dec, Word::w_min, Word::w_max}) {
+        AtomicOperation a;
+        a.spelling.form.add(isa::word_of(type));
+        a.spelling.form.add(word);
+        a.name = fmt::format("warplens_atomic_{}_{}", isa::text_of(word), isa::name(type));
+        a.lanes = atomic_lanes(a.spelling);
+        list.push_back(std::move(a));
+      }
+    return list;
+  }());
+  return all;
+}
+
 std::vector<std::pair<const char*, void*>> support_functions() {
-  return {{"warplens_tell_access", reinterpret_cast<void*>(&tell_access)},
-          {"warplens_store_1", reinterpret_cast<void*>(&store<std::uint8_t>)},
-          {"warplens_store_2", reinterpret_cast<void*>(&store<std::uint16_t>)},
-          {"warplens_store_4", reinterpret_cast<void*>(&store<std::uint32_t>)},
-          {"warplens_store_8", reinterpret_cast<void*>(&store<std::uint64_t>)},
-          {"warplens_tell_special", reinterpret_cast<void*>(&tell_special)},
-          {"warplens_tell_branch", reinterpret_cast<void*>(&tell_branch)}};
+  std::vector<std::pair<const char*, void*>> list = {
+      {"warplens_tell_access", reinterpret_cast<void*>(&tell_access)},
+      {"warplens_store_1", reinterpret_cast<void*>(&store<std::uint8_t>)},
+      {"warplens_store_2", reinterpret_cast<void*>(&store<std::uint16_t>)},
+      {"warplens_store_4", reinterpret_cast<void*>(&store<std::uint32_t>)},
+      {"warplens_store_8", reinterpret_cast<void*>(&store<std::uint64_t>)},
+      {"warplens_tell_special", reinterpret_cast<void*>(&tell_special)},
+      {"warplens_tell_branch", reinterpret_cast<void*>(&tell_branch)}};
+  for (const AtomicOperation& a : atomic_operations())
+    if (a.lanes != nullptr) list.emplace_back(a.name.c_str(), reinterpret_cast<void*>(a.lanes));
+  return list;
 }
 
 } // namespace warplens::exec

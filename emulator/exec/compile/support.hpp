@@ -2,12 +2,23 @@
 // The functions of the emulator that compiled code calls.
 #pragma once
 
+#include "emulator/exec/access/atomics.hpp"
+
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace warplens::exec {
 
-/// By name, as the bitcode declares them.
+/// By name, as the bitcode declares them; those of atomic operations, as OpMeaning::atomic says.
 std::vector<std::pair<const char*, void*>> support_functions();
+
+/// An atomic operation on one element: a spelling that has its handler.
+struct AtomicOperation {
+  isa::Spelling spelling;
+  std::string name;            ///< of `lanes` among support_functions()
+  AtomicLanes lanes = nullptr; ///< of integers
+};
+const std::vector<AtomicOperation>& atomic_operations();
 
 } // namespace warplens::exec

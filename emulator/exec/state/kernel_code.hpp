@@ -27,6 +27,17 @@ constexpr const char* kCompileVariable = "WARPLENS_COMPILE";
 CompileMode compile_mode();
 void set_compile_mode(CompileMode mode);
 
+/// How the threads of a block lie in its warps. In a later one, %tid is of a more special kind.
+enum class BlockLayout : std::uint8_t {
+  other,
+  half_rows, ///< half a warp has threads of one row, one after the other
+  rows       ///< so has a whole warp
+};
+inline BlockLayout layout_of(const std::uint32_t* block) {
+  if (block[0] % kWarpSize == 0 || block[1] * block[2] == 1) return BlockLayout::rows;
+  return block[0] % (kWarpSize / 2) == 0 ? BlockLayout::half_rows : BlockLayout::other;
+}
+
 /// The compiled code of a program. Its ops' handlers are replaced where compiled code begins.
 struct KernelCode {
   std::once_flag once;

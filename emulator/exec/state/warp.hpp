@@ -80,7 +80,9 @@ struct alignas(64) Warp {
   /// exact, unlike `steps`.
   std::uint64_t counted = 0;
   std::uint64_t* visits = nullptr; ///< how often it has entered each counted block
-  std::uint32_t told_spaces = 0;   ///< accesses to report one by one: a bit for each isa::Space; 0 unless told_each
+  /// Where compiled code takes the rows as it left them: at the op after a barrier at which the whole warp waits.
+  const Op* left_for = nullptr;
+  std::uint32_t told_spaces = 0; ///< accesses to report one by one: a bit for each isa::Space; 0 unless told_each
   alignas(64) std::byte spare[kWarpSize * 16]; ///< a row of any type, for results of which only some lanes are kept
 };
 

@@ -31,6 +31,8 @@ constexpr unsigned kLongestInlined = 400;
 
 std::string told(llvm::Error error) { return llvm::toString(std::move(error)); }
 
+unsigned vector_bytes(std::string_view level) { return level.ends_with("v4") ? 64 : level.ends_with("v3") ? 32 : 16; }
+
 // The address row, and those of the elements.
 void memory_rows(const Op& op, OpFacts& facts) {
   const MemoryHandlerKey& key = facts.meaning.memory;
@@ -45,7 +47,8 @@ void memory_rows(const Op& op, OpFacts& facts) {
 
 class FactsOfOps {
 public:
-  FactsOfOps(const CompileRequest& request, Bitcode& bitcode) : program_(*request.program), bitcode_(bitcode) {}
+  FactsOfOps(const CompileRequest& request, Bitcode& bitcode)
+      : program_(*request.program), bitcode_(bitcode), takes_lanes_(vector_bytes(request.level) == 64) {}
 
   OpFacts of(const Op& op, const OpMeaning& meaning) {
     OpFacts f;
@@ -56,6 +59,7 @@ public:
     case Kind::lane: lane(op, f); break;
     case Kind::load:
     case Kind::store: memory_rows(op, f); break;
+    case Kind::atomic: atomic(op, f); break;
     case Kind::parameter:
       f.defs.push_back({op.dst[0], static_cast<std::uint32_t>(meaning.memory.register_bytes)});
       break;
@@ -103,6 +107,14 @@ private:
     return 0;
   }
 
+  void atomic(const Op& op, OpFacts& f) const {
+    const auto bytes = static_cast<std::uint32_t>(f.meaning.memory.register_bytes);
+    f.uses = {{op.src[0], op.site->address32 ? 4u : 8u}, {op.src[1], bytes}};
+    if (op.src[2] != op.src[1]) f.uses.push_back({op.src[2], bytes});
+    if (op.site->kind == AccessKind::atomic) f.defs = {{op.dst[0], bytes}};
+    f.by_handler = f.meaning.atomic == nullptr || program_.watched || !is_quick(op.site->space) || !takes_lanes_;
+  }
+
   void lane(const Op& op, OpFacts& f) {
     const RowFunctionInfo info = bitcode_.row_function(f.meaning.entry, f.meaning.variant);
     if (info.destinations.empty()) {
@@ -119,6 +131,7 @@ private:
 
   const Program& program_;
   Bitcode& bitcode_;
+  bool takes_lanes_; ///< the processor compares addresses under masks
 };
 
 std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view level, std::string& problem) {
@@ -295,7 +308,7 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
   std::vector<llvm::Function*> bodies;
   std::vector<std::uint32_t> heads;
   const Shapes shapes(*request.program, region, request.block);
-  Target target{*bitcode, *machine, level, Chunks(level.ends_with("v4") ? 64 : level.ends_with("v3") ? 32 : 16)};
+  Target target{*bitcode, *machine, level, Chunks(vector_bytes(level))};
   for (const Part& part : parts) {
     bodies.push_back(Emitter(*request.program, region, shapes, part, target, module).run());
     heads.insert(heads.end(), part.heads().begin(), part.heads().end());

@@ -48,21 +48,6 @@ llvm::Function* Emitter::run() {
   return body_;
 }
 
-void Emitter::make_heads() {
-  auto* const handler = llvm::FunctionType::get(b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
-  for (std::uint32_t h = 0; h < part_.heads().size(); ++h) {
-    llvm::Function* const head = llvm::Function::Create(handler, llvm::GlobalValue::ExternalLinkage,
-                                                        "head_" + llvm::Twine(part_.heads()[h]), module_);
-    b_.SetInsertPoint(BasicBlock::Create(b_.getContext(), "", head));
-    Value* const first =
-        b_.CreateConstGEP1_64(b_.getInt8Ty(), head->getArg(0),
-                              static_cast<std::uint64_t>(-static_cast<std::int64_t>(part_.heads()[h] * sizeof(Op))));
-    auto* const result = b_.CreateCall(body_, {first, head->getArg(1), b_.getInt32(h)});
-    result->setTailCall();
-    b_.CreateRet(result);
-  }
-}
-
 Value* Emitter::real(std::uint32_t op) { return b_.CreateConstGEP1_64(b_.getInt8Ty(), base_, op * sizeof(Op)); }
 
 // The lanes whose guard is true, among those that are active.
@@ -83,90 +68,6 @@ Value* Emitter::call_original(Value* op, Value* at) {
   return b_.CreateCall(type, b_.CreateAlignedLoad(b_.getPtrTy(), place, llvm::Align(8)), {at, warp_});
 }
 
-// ---- Entries and exits
-
-void Emitter::enter() {
-  BasicBlock* const start = BasicBlock::Create(b_.getContext(), "enter", body_);
-  b_.SetInsertPoint(start);
-  budget_ = b_.CreateAlloca(b_.getInt64Ty());
-  rows_.emplace(program_, region_, target_.chunks, b_, warp_, start);
-  Value* const active =
-      b_.CreateAlignedLoad(b_.getInt32Ty(), rows_->home(offsetof(Warp, active)), llvm::Align(4), "active");
-  rows_->enter(active);
-  originals_ = call("originals_of", {warp_});
-  b_.CreateStore(b_.CreateAlignedLoad(b_.getInt64Ty(), rows_->home(offsetof(Warp, budget)), llvm::Align(8)), budget_);
-  blocks_.assign(region_.size(), nullptr);
-  for (std::uint32_t i = 0; i < region_.size(); ++i)
-    if (part_.reachable(i) && part_.leads(i)) blocks_[i] = block();
-  Value* const interprets = call("must_interpret", {warp_, b_.getInt1(program_.watched)});
-  BasicBlock* const interpret = BasicBlock::Create(b_.getContext(), "interpret", body_);
-  BasicBlock* const inside = BasicBlock::Create(b_.getContext(), "inside", body_);
-  b_.CreateCondBr(interprets, interpret, inside);
-  b_.SetInsertPoint(interpret);
-  auto* const heads_type = llvm::ArrayType::get(b_.getInt32Ty(), part_.heads().size());
-  auto* const heads = new llvm::GlobalVariable(
-      module_, heads_type, true, llvm::GlobalValue::PrivateLinkage,
-      llvm::ConstantDataArray::get(b_.getContext(), llvm::ArrayRef<std::uint32_t>(part_.heads())));
-  Value* const op =
-      b_.CreateAlignedLoad(b_.getInt32Ty(), b_.CreateGEP(heads_type, heads, {b_.getInt32(0), entry_}), llvm::Align(4));
-  Value* const at =
-      b_.CreateGEP(b_.getInt8Ty(), base_, b_.CreateMul(b_.CreateZExt(op, b_.getInt64Ty()), b_.getInt64(sizeof(Op))));
-  b_.CreateRet(call_original(op, at));
-  BasicBlock* const nowhere = block();
-  b_.SetInsertPoint(nowhere);
-  b_.CreateUnreachable();
-  b_.SetInsertPoint(inside);
-  llvm::SwitchInst* const choice = b_.CreateSwitch(entry_, nowhere, static_cast<unsigned>(part_.heads().size()));
-  for (std::uint32_t h = 0; h < part_.heads().size(); ++h) {
-    BasicBlock* const fetching = block();
-    choice->addCase(b_.getInt32(h), fetching);
-    b_.SetInsertPoint(fetching);
-    enter_at(part_.heads()[h], interpret);
-  }
-}
-
-// Rows come from memory. Where one has another shape than the analysis said, the warp stays in the interpreter.
-void Emitter::enter_at(std::uint32_t head, BasicBlock* interpret) {
-  rows_->shapes = shapes_.at(head);
-  Value* wrong = b_.getInt32(0);
-  for (const unsigned row : region_.live_before(head).set_bits()) {
-    if (!part_.touches(row) || region_.rows()[row].constant >= 0) continue;
-    rows_->fetch(row);
-    if (rows_->shapes[row].is_sequence() && !shapes_.is_fixed(row)) wrong = b_.CreateOr(wrong, rows_->differing(row));
-  }
-  b_.CreateCondBr(b_.CreateIsNull(wrong), blocks_[head], interpret);
-}
-
-void Emitter::stop(Value* next) {
-  b_.CreateAlignedStore(b_.CreateLoad(b_.getInt64Ty(), budget_), rows_->home(offsetof(Warp, budget)), llvm::Align(8));
-  b_.CreateRet(next);
-}
-
-BasicBlock* Emitter::leave(std::uint32_t op) {
-  BasicBlock*& leaving = leaving_[op];
-  if (leaving != nullptr) return leaving;
-  const llvm::IRBuilderBase::InsertPointGuard here(b_);
-  leaving = BasicBlock::Create(b_.getContext(), "leave", body_);
-  b_.SetInsertPoint(leaving);
-  llvm::BitVector saved = region_.live_before(op);
-  saved &= part_.dirty_before(op);
-  for (const unsigned row : saved.set_bits()) rows_->take_home(row);
-  // Where this code begins, the op would enter it again.
-  if (part_.enters(op)) {
-    b_.CreateAlignedStore(b_.CreateLoad(b_.getInt64Ty(), budget_), rows_->home(offsetof(Warp, budget)), llvm::Align(8));
-    b_.CreateRet(call_original(b_.getInt32(op), real(op)));
-  } else {
-    stop(real(op));
-  }
-  return leaving;
-}
-
-void Emitter::arrive(std::uint32_t leader) {
-  const RowShapes& wanted = shapes_.at(leader);
-  for (const unsigned row : region_.live_before(leader).set_bits())
-    if (part_.touches(row)) rows_->convert(row, wanted[row]);
-}
-
 // ---- Ops
 
 void Emitter::emit(std::uint32_t op) {
@@ -181,6 +82,7 @@ void Emitter::emit(std::uint32_t op) {
   case Kind::lane: return lane(op, computed);
   case Kind::load: return memory(op, true, computed);
   case Kind::store: return memory(op, false, computed);
+  case Kind::atomic: return f.by_handler ? by_handler(op, computed) : atomic(op, computed);
   case Kind::parameter: return parameter(op, computed);
   case Kind::predicate_and:
   case Kind::predicate_or:

@@ -21,9 +21,10 @@ private:
   llvm::Value* call(llvm::StringRef name, llvm::ArrayRef<llvm::Value*> arguments);
   llvm::BasicBlock* block() { return llvm::BasicBlock::Create(b_.getContext(), "", body_); }
 
-  // Entries and exits
+  // Entries and exits (entries.cpp)
   void enter();
-  void enter_at(std::uint32_t head, llvm::BasicBlock* interpret);
+  void enter_at(std::uint32_t head, llvm::Value* kept, llvm::BasicBlock* interpret);
+  [[nodiscard]] bool keeps_rows(std::uint32_t op) const;
   void make_heads();
   /// Leaves for the interpreter, before `op`.
   llvm::BasicBlock* leave(std::uint32_t op);
@@ -68,7 +69,9 @@ private:
   LaneAddresses reach_lanes(Access& access, llvm::Value* acting);
   llvm::Value* addresses_of(const LaneAddresses& at, std::uint32_t lane, std::uint32_t count);
   void gather_lanes(Access& access, const LaneAddresses& at, llvm::Value* acting, const Computed& computed);
+  void pass_lanes(const Access& access, const LaneAddresses& at);
   void store_lanes(Access& access, const LaneAddresses& at, llvm::Value* acting);
+  void atomic(std::uint32_t op, const Computed& computed);
   llvm::Constant* one_of(std::uint32_t lanes, unsigned distance);
   llvm::Value* place(const Access& access, std::uint32_t lane);
   llvm::Value* places(const Access& access, std::uint32_t lane, std::uint32_t count);
@@ -82,7 +85,7 @@ private:
   llvm::IRBuilder<> b_;
   llvm::Function* body_ = nullptr;
   llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *originals_ = nullptr, *budget_ = nullptr;
-  llvm::Value *stored_places_ = nullptr, *stored_values_ = nullptr; ///< variables: host addresses, elements
+  llvm::Value *stored_places_ = nullptr, *stored_values_ = nullptr; ///< variables: host addresses, values
   std::optional<RowValues> rows_;
   std::vector<llvm::BasicBlock*> blocks_; ///< by op, of leaders
   std::map<std::uint32_t, llvm::BasicBlock*> leaving_;

@@ -14,8 +14,8 @@ using llvm::Value;
 // Only AVX-512 gathers lanes under a mask. Watchers are told of shapes, which the handler finds out.
 bool Emitter::takes_lanes_apart(const Access& a, bool loads, const Computed& computed) const {
   const std::uint32_t bytes = a.element_bytes();
-  return !program_.watched && rows_->chunks().vector_bytes() == 64 && a.key.vector == 1 &&
-         !computed.kept.is_sequence() && (loads ? bytes == 4 || bytes == 8 : bytes <= 8);
+  return !program_.watched && rows_->chunks().vector_bytes() == 64 && !computed.kept.is_sequence() &&
+         (loads ? bytes == 4 || bytes == 8 : a.vector() == 1 && bytes <= 8);
 }
 
 void Emitter::access_lanes(Access& a, bool loads, Value* acting, const Computed& computed) {
@@ -92,12 +92,16 @@ void Emitter::gather_lanes(Access& a, const LaneAddresses& at, Value* acting, co
   llvm::Type* const element = llvm::FixedVectorType::get(b_.getIntNTy(8 * a.element_bytes()), lanes);
   llvm::Type* const wide = llvm::FixedVectorType::get(b_.getIntNTy(8 * a.row_bytes()), lanes);
   llvm::SmallVector<Value*, 8> values;
-  for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c) {
+  const std::uint32_t count = chunks.of(a.row_bytes());
+  for (std::uint32_t i = 0; i < a.vector() * count; ++i) {
+    const std::uint32_t c = i % count;
+    const std::uint64_t offset = std::uint64_t{i / count} * a.element_bytes();
     Value* address = addresses_of(at, c * lanes, lanes);
     // LLVM takes a narrow index for a signed number; those of shared memory are small, and gathered as they are.
     if (a.site.space != isa::Space::shared)
       address = b_.CreateZExt(address, llvm::FixedVectorType::get(b_.getInt64Ty(), lanes));
-    Value* const places = b_.CreateGEP(b_.getInt8Ty(), at.origin, address);
+    Value* const places =
+        b_.CreateGEP(b_.getInt8Ty(), b_.CreateConstGEP1_64(b_.getInt8Ty(), at.origin, offset), address);
     Value* const loaded =
         b_.CreateMaskedGather(element, places, llvm::Align(a.element_bytes()),
                               rows_->lanes_of(acting, a.row_bytes(), c), llvm::Constant::getNullValue(element));
@@ -106,8 +110,8 @@ void Emitter::gather_lanes(Access& a, const LaneAddresses& at, Value* acting, co
   define(a.op, computed, values);
 }
 
-// The lanes' order matters where they store to the same place: a function stores one after the other.
-void Emitter::store_lanes(Access& a, const LaneAddresses& at, Value* acting) {
+// Puts the lanes' host addresses and elements where a function finds them.
+void Emitter::pass_lanes(const Access& a, const LaneAddresses& at) {
   const Chunks& chunks = rows_->chunks();
   const std::uint32_t bytes = a.element_bytes();
   const auto room = [&](Value*& variable, std::uint64_t size) {
@@ -133,7 +137,57 @@ void Emitter::store_lanes(Access& a, const LaneAddresses& at, Value* acting) {
                                          llvm::FixedVectorType::get(b_.getIntNTy(8 * bytes), lanes)),
                           b_.CreateConstGEP1_64(b_.getInt8Ty(), stored_values_, std::uint64_t{c} * lanes * bytes),
                           llvm::Align(std::min(64u, lanes * bytes)));
-  call("store_lanes_of_" + std::to_string(bytes), {stored_places_, stored_values_, acting});
+}
+
+// The lanes' order matters where they store to the same place: a function stores one after the other.
+void Emitter::store_lanes(Access& a, const LaneAddresses& at, Value* acting) {
+  pass_lanes(a, at);
+  call("store_lanes_of_" + std::to_string(a.element_bytes()), {stored_places_, stored_values_, acting});
+}
+
+// An atomic operation on integers, whose function leaves the old values where it found the new ones.
+void Emitter::atomic(std::uint32_t op, const Computed& computed) {
+  const Op& o = program_.ops[op];
+  const OpFacts& f = region_.facts(op);
+  Access a{op, *o.site, f.meaning.memory, rows_->shape(o.src[0])};
+  llvm::BasicBlock* const handled = llvm::BasicBlock::Create(b_.getContext(), "handled", body_);
+  llvm::BasicBlock* const on = block();
+  a.slow = handled;
+  const bool shared = a.site.space == isa::Space::shared;
+  Value* const acting = b_.CreateAnd(rows_->active(), guard(op));
+  Value* locked = b_.getFalse();
+  if (!shared) {
+    llvm::BasicBlock* const untold = block();
+    b_.CreateCondBr(call("tells_reductions", {warp_}), handled, untold);
+    b_.SetInsertPoint(untold);
+    locked = b_.CreateNot(call("works_alone", {warp_}));
+  }
+  const LaneAddresses at = reach_lanes(a, acting);
+  const bool returns = !f.defs.empty() && region_.live_before(op + 1).test(region_.row(f.defs[0].offset));
+  pass_lanes(a, at);
+  llvm::Type* const pointer = b_.getPtrTy();
+  const llvm::FunctionCallee function = module_.getOrInsertFunction(
+      f.meaning.atomic,
+      llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, b_.getInt32Ty(), b_.getInt1Ty(), b_.getInt1Ty()},
+                              false));
+  auto* const called = b_.CreateCall(function, {stored_places_, stored_values_, acting, locked, b_.getInt1(returns)});
+  for (const unsigned truth : {3u, 4u}) called->addParamAttr(truth, llvm::Attribute::ZExt);
+  if (returns) {
+    const Chunks& chunks = rows_->chunks();
+    const std::uint32_t bytes = a.row_bytes();
+    llvm::SmallVector<Value*, 8> values;
+    for (std::uint32_t c = 0; c < chunks.of(bytes); ++c)
+      values.push_back(b_.CreateAlignedLoad(
+          chunks.type(b_.getContext(), bytes),
+          b_.CreateConstGEP1_64(b_.getInt8Ty(), stored_values_, std::uint64_t{c} * chunks.lanes(bytes) * bytes),
+          llvm::Align(16)));
+    define(op, computed, values);
+  }
+  b_.CreateBr(on);
+  b_.SetInsertPoint(handled);
+  by_handler(op, computed);
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
 }
 
 } // namespace warplens::exec::compile

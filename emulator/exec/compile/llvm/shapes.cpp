@@ -8,8 +8,6 @@ using Linear = OpMeaning::Linear;
 
 namespace {
 
-constexpr std::uint32_t kHalfWarp = kWarpSize / 2;
-
 // A number of so many bytes, extended by its sign.
 std::int64_t narrowed(std::uint64_t value, std::uint32_t bytes) {
   if (bytes >= 8) return static_cast<std::int64_t>(value);
@@ -18,18 +16,16 @@ std::int64_t narrowed(std::uint64_t value, std::uint32_t bytes) {
 }
 
 // The shapes of %tid.x (component 0), .y and .z in the warps of a block.
-Shape thread_index(int component, const std::array<std::uint32_t, 3>& block) {
+Shape thread_index(int component, BlockLayout layout) {
   if (component > 2) return Shape::uniform();
-  const bool one_row = block[1] * block[2] == 1;
-  const bool whole = block[0] % kWarpSize == 0 || one_row;
-  if (!whole && block[0] % kHalfWarp != 0) return Shape::varying();
-  return Shape::sequence(whole, component == 0 ? 1 : 0);
+  if (layout == BlockLayout::other) return Shape::varying();
+  return Shape::sequence(layout == BlockLayout::rows, component == 0 ? 1 : 0);
 }
 
-Shape special(const SpecialRow& s, const std::array<std::uint32_t, 3>& block) {
+Shape special(const SpecialRow& s, BlockLayout layout) {
   using isa::Special;
   switch (s.special) {
-  case Special::tid: return thread_index(s.component, block);
+  case Special::tid: return thread_index(s.component, layout);
   case Special::laneid: return Shape::sequence(true, 1);
   case Special::lanemask_eq:
   case Special::lanemask_le:
@@ -88,16 +84,21 @@ void Shapes::find_leaders() {
 void Shapes::begin(std::array<std::uint32_t, 3> block) {
   at_.assign(leaders_.count(), RowShapes(region_.rows().size()));
   fixed_.resize(static_cast<unsigned>(region_.rows().size()));
+  given_.resize(static_cast<unsigned>(region_.rows().size()));
+  const BlockLayout layout = layout_of(block.data());
   RowShapes first(region_.rows().size(), Shape::varying());
   const auto set = [&](std::uint32_t offset, Shape shape) {
     const std::optional<std::uint32_t> row = region_.find_row(offset);
     if (!row) return;
     first[*row] = shape;
     if (shape.is_uniform()) fixed_.set(*row);
+    if (shape.is_sequence()) given_.set(*row);
   };
   for (const ConstantRow& c : program_.constants)
     set(c.offset, c.lane_bytes != 0 || c.value == kFullMask || c.value == 0 ? Shape::uniform() : Shape::varying());
-  for (const SpecialRow& s : program_.specials) set(s.offset, special(s, block));
+  for (const SpecialRow& s : program_.specials) set(s.offset, special(s, layout));
+  for (const SpecialRow& s : program_.specials)
+    if (s.special == isa::Special::tid && region_.find_row(s.offset)) layout_ = static_cast<std::uint8_t>(layout);
   at_[index_[0]] = std::move(first);
 }
 

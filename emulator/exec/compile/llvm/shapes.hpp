@@ -56,6 +56,10 @@ public:
   void step(std::uint32_t op, RowShapes& rows) const;
   /// Rows that no op writes and that hold the same value in all lanes, active or not.
   [[nodiscard]] bool is_fixed(std::uint32_t row) const { return fixed_.test(row); }
+  /// Rows that no op writes, and whose shape follows from layout().
+  [[nodiscard]] bool is_given(std::uint32_t row) const { return given_.test(row); }
+  /// What the blocks of a launch must have.
+  [[nodiscard]] std::uint8_t layout() const { return layout_; }
 
 private:
   Shape of(const RowShapes& rows, std::uint32_t offset) const { return rows[region_.row(offset)]; }
@@ -72,7 +76,8 @@ private:
 
   const Program& program_;
   const Region& region_;
-  llvm::BitVector leaders_, fixed_, reached_;
+  llvm::BitVector leaders_, fixed_, given_, reached_;
+  std::uint8_t layout_ = 0;          ///< a BlockLayout
   std::vector<std::uint32_t> index_; ///< by op: of a leader, into at_
   std::vector<RowShapes> at_;
   std::map<std::uint32_t, llvm::BitVector> split_; ///< rows that vary where the paths of a branch meet, by that op
