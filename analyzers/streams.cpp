@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/streams.hpp"
 
+#include "analyzers/coalescing.hpp"
 #include "analyzers/footprint.hpp"
 #include "analyzers/local_memory.hpp"
 
@@ -20,23 +21,24 @@ LineUse header(const exec::Access& access, std::size_t lines) {
 constexpr std::uint64_t kFirstLocalLine = std::uint64_t{1} << 57;
 
 constexpr std::size_t kFirstWords = 16;
-constexpr std::uint64_t kLine = 128, kSector = 32, kSectorsOfLine = kLine / kSector;
+constexpr std::uint64_t kSectorsOfLine = kLineBytes / kSectorBytes;
 
 /// A byte range that touches every sector from the first to the last.
 struct Run {
   std::uint64_t first, last;
-  [[nodiscard]] std::uint64_t first_line() const { return first / kLine; }
-  [[nodiscard]] std::uint64_t last_line() const { return last / kLine; }
+  [[nodiscard]] std::uint64_t first_line() const { return first / kLineBytes; }
+  [[nodiscard]] std::uint64_t last_line() const { return last / kLineBytes; }
   [[nodiscard]] LineUse part_in(std::uint64_t line) const {
-    const std::uint64_t from = std::max(first / kSector, line * kSectorsOfLine) % kSectorsOfLine,
-                        to = std::min(last / kSector, line * kSectorsOfLine + 3) % kSectorsOfLine;
+    const std::uint64_t from = std::max(first / kSectorBytes, line * kSectorsOfLine) % kSectorsOfLine,
+                        to = std::min(last / kSectorBytes, line * kSectorsOfLine + 3) % kSectorsOfLine;
     return LineUse::of(line, (2u << to) - (1u << from));
   }
 };
 
 /// The byte range of an access, if it is easy to determine.
 std::optional<Run> run_of(const exec::Access& access) {
-  if (access.shape == exec::Shape::irregular || access.stride < 0 || access.stride > static_cast<std::int64_t>(kSector))
+  if (access.shape == exec::Shape::irregular || access.stride < 0 ||
+      access.stride > static_cast<std::int64_t>(kSectorBytes))
     return std::nullopt;
   const exec::Mask lanes = access.mask >> std::countr_zero(access.mask);
   if (access.stride != 0 && (lanes & (lanes + 1)) != 0) return std::nullopt; // there is a gap
@@ -51,7 +53,7 @@ std::optional<std::pair<Run, Run>> runs_of_halves(const exec::Access& access) {
   if (access.mask != ~exec::Mask{0}) return std::nullopt;
   const std::uint64_t* const a = access.addresses;
   const std::uint64_t stride = a[1] - a[0];
-  std::uint64_t differing = stride > kSector ? 1 : 0;
+  std::uint64_t differing = stride > kSectorBytes ? 1 : 0;
   for (int i = 0; i < 15; ++i) differing |= (a[i + 1] - a[i] - stride) | (a[i + 17] - a[i + 16] - stride);
   if (differing != 0) return std::nullopt;
   const Run low{a[0], a[15] + access.lane_bytes - 1}, high{a[16], a[31] + access.lane_bytes - 1};

@@ -9,9 +9,9 @@ namespace warplens::analyzers {
 
 namespace {
 
-constexpr std::size_t kOperations = 4; // fetches, loads, stores, reductions
+constexpr std::size_t kTextureOperations = 4; // fetches, loads, stores, reductions
 
-std::size_t operation_of(isa::InstructionClass which) {
+std::size_t texture_operation_of(isa::InstructionClass which) {
   switch (which) {
   case isa::InstructionClass::surface_load: return 1;
   case isa::InstructionClass::surface_store: return 2;
@@ -35,11 +35,11 @@ void TextureShard::access(const exec::Access& access) {
 }
 
 void TextureMemory::report(Metrics& launch, std::vector<InstructionRow>& rows) const {
-  std::array<Row, kOperations> totals{};
+  std::array<Row, kTextureOperations> totals{};
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (rows_[i].requests == 0) continue;
     const bool known = i < function_.instructions.size();
-    const std::size_t operation = known ? operation_of(function_.instructions[i].instruction_class) : 0;
+    const std::size_t operation = known ? texture_operation_of(function_.instructions[i].instruction_class) : 0;
     totals[operation].add(rows_[i]);
     if (i < rows.size()) add_metrics(rows[i].metrics, operation, rows_[i]);
   }

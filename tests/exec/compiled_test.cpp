@@ -186,6 +186,23 @@ TEST(Compiled, HalvesOfWarpsBetweenEachOther) {
   }
 }
 
+// Both lanes of a pair store to one place, or to places that overlap: which of them remains depends on the order.
+TEST(Compiled, HalvesOfWarpsAtTheSamePlaces) {
+  for (const char* const half : {"0", "2", "-2"}) {
+    Subject s = words("and.b32 %r20, %r1, 15; shr.u32 %r21, %r1, 4; mov.u32 %r22, " + std::string(half) +
+                      ";\nmul.lo.s32 %r21, %r21, %r22; mad.lo.s32 %r20, %r20, 64, %r21; add.s32 %r20, %r20, 8;\n"
+                      "ld.param.u64 %rd1, [out]; cvt.s64.s32 %rd10, %r20; add.u64 %rd11, %rd1, %rd10;\n"
+                      "mad.lo.u32 %r23, %r1, 65537, 7; cvt.u16.u32 %h1, %r23; st.global.u16 [%rd11], %h1;\n"
+                      "st.global.u8 [%rd11+32], %h1; ret;");
+    s.grid = {1, 1, 1};
+    s.block = {32, 1, 1};
+    s.expect_same();
+    const Outcome outcome = s.run(exec::CompileMode::off, false, nullptr);
+    if (half != std::string("0")) continue;
+    for (std::uint32_t i = 0; i < 16; ++i) EXPECT_EQ(outcome.buffers[0][16 * i + 2] & 0xffff, i + 7) << i;
+  }
+}
+
 // After a barrier, a warp goes on with rows as its code left them, unless paths of it met there, or exited before.
 TEST(Compiled, RowsAfterBarriers) {
   const std::string work = "mad.lo.u32 %r12, %r12, 3, %r11; xor.b32 %r12, %r12, %r10; shl.b32 %r13, %r12, 2;"

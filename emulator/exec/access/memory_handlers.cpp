@@ -105,7 +105,8 @@ template <class M, class R, int V>
 // are probably in one line of the cache, one after the other.
 inline bool are_interleaved(const HostAccess& host, std::int64_t bytes) {
   const auto length = [](std::int64_t distance) { return distance < 0 ? -distance : distance; };
-  return host.stride[0] == host.stride[1] && length(host.half) + bytes <= length(host.stride[0]);
+  return host.stride[0] == host.stride[1] && length(host.half) >= bytes &&
+         length(host.half) + bytes <= length(host.stride[0]);
 }
 template <class M, class R, int V>
 [[gnu::noinline]] const Op* store_interleaved(const Op* op, Warp* warp, const HostAccess& host) {

@@ -8,7 +8,7 @@
 
 namespace warplens::exec {
 
-using Kind = OpMeaning::Kind;
+using Means = OpMeaning::Kind;
 
 namespace {
 
@@ -23,7 +23,7 @@ using Linear = OpMeaning::Linear;
 
 OpMeaning lane_meaning(const isa::Entry& entry, std::uint32_t index, std::uint32_t variant) {
   OpMeaning m;
-  m.kind = Kind::lane;
+  m.kind = Means::lane;
   m.entry = index;
   m.variant = variant;
   m.doubles = of_doubles(entry, variant);
@@ -58,9 +58,9 @@ Meanings::Meanings(const Level& level) {
       add(rows[entry][variant], lane_meaning(isa::table()[entry], entry, variant));
   using isa::Type;
   constexpr Type kTypes[] = {Type::b8, Type::s8, Type::b16, Type::s16, Type::b32, Type::s32, Type::b64, Type::b128};
-  for (const auto& [kind, memory] : {std::pair{Kind::load, MemoryHandlerKey::Kind::load},
-                                     {Kind::store, MemoryHandlerKey::Kind::store},
-                                     {Kind::parameter, MemoryHandlerKey::Kind::param}})
+  for (const auto& [kind, memory] : {std::pair{Means::load, MemoryHandlerKey::Kind::load},
+                                     {Means::store, MemoryHandlerKey::Kind::store},
+                                     {Means::parameter, MemoryHandlerKey::Kind::param}})
     for (const Type type : kTypes)
       for (const int bytes : {1, 2, 4, 8, 16})
         for (const int vector : {1, 2, 4}) {
@@ -72,9 +72,9 @@ Meanings::Meanings(const Level& level) {
     for (const std::uint32_t part : {1u, 2u, 4u, 8u})
       for (const bool packs : {false, true})
         add(level.vector_move(static_cast<int>(whole), static_cast<int>(part), packs),
-            {packs ? Kind::pack : Kind::unpack, 0, 0, {}, false, whole, part});
+            {packs ? Means::pack : Means::unpack, 0, 0, {}, false, whole, part});
   for (const AtomicOperation& a : atomic_operations()) {
-    OpMeaning m{Kind::atomic};
+    OpMeaning m{Means::atomic};
     m.memory = {MemoryHandlerKey::Kind::load, a.spelling.form.type(), isa::bytes(a.spelling.form.type()), 1, false};
     m.atomic = a.lanes != nullptr ? a.name.c_str() : nullptr;
     add(atomic_handler(a.spelling, 1), m);
@@ -86,26 +86,26 @@ Meanings::Meanings(const Level& level) {
                                                {Operation::special_root_64, 8u, "special_root_64"},
                                                {Operation::special_reciprocal_32, 4u, "special_reciprocal_32"},
                                                {Operation::special_reciprocal_64, 8u, "special_reciprocal_64"}}) {
-    OpMeaning m{Kind::special};
+    OpMeaning m{Means::special};
     m.whole_bytes = bytes;
     m.special = name;
     add(level.warp({.operation = operation}), m);
   }
-  const std::pair<Handler, Kind> others[] = {{predicate_and, Kind::predicate_and},
-                                             {predicate_or, Kind::predicate_or},
-                                             {predicate_xor, Kind::predicate_xor},
-                                             {copy_row, Kind::copy},
-                                             {no_op, Kind::nothing},
-                                             {count_block, Kind::count_block},
-                                             {count_guarded, Kind::count_guarded},
-                                             {jump, Kind::jump},
-                                             {jump_watched, Kind::jump},
-                                             {branch, Kind::branch},
-                                             {branch_watched, Kind::branch},
-                                             {rejoin, Kind::rejoin},
-                                             {exit_lanes, Kind::exit},
-                                             {barrier, Kind::barrier},
-                                             {trap, Kind::trap}};
+  const std::pair<Handler, Means> others[] = {{predicate_and, Means::predicate_and},
+                                              {predicate_or, Means::predicate_or},
+                                              {predicate_xor, Means::predicate_xor},
+                                              {copy_row, Means::copy},
+                                              {no_op, Means::nothing},
+                                              {count_block, Means::count_block},
+                                              {count_guarded, Means::count_guarded},
+                                              {jump, Means::jump},
+                                              {jump_watched, Means::jump},
+                                              {branch, Means::branch},
+                                              {branch_watched, Means::branch},
+                                              {rejoin, Means::rejoin},
+                                              {exit_lanes, Means::exit},
+                                              {barrier, Means::barrier},
+                                              {trap, Means::trap}};
   for (const auto& [handler, kind] : others) add(handler, {kind});
 }
 

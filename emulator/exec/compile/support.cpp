@@ -29,7 +29,7 @@ void tell_branch(Warp* warp, std::uint32_t branch, Mask taken) {
 bool are_interleaved(const std::uint64_t* places, std::uint64_t bytes) {
   const std::uint64_t step = places[1] - places[0], half = places[16] - places[0];
   const auto length = [](std::uint64_t distance) { return std::min(distance, std::uint64_t{0} - distance); };
-  if (length(half) + bytes > length(step) || places[17] - places[16] != step) return false;
+  if (length(half) < bytes || length(half) + bytes > length(step) || places[17] - places[16] != step) return false;
   std::uint64_t bits = 0, place = places[0];
   for (int i = 0; i < kWarpSize / 2; ++i, place += step)
     bits |= (places[i] ^ place) | (places[16 + i] ^ (place + half));

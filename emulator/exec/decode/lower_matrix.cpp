@@ -148,12 +148,12 @@ bool is_integer(MatrixElement e) {
 }
 
 MatrixHandler transfer_kind(const isa::Spelling& s, bool loads) {
-  using Kind = MatrixHandler;
+  using enum MatrixHandler;
   const bool moved = s.has(Word::w_trans), bytes = s.has(Word::w_m16n16) || s.has(Word::w_m16n8);
-  if (!loads) return bytes ? Kind::store_bytes_transposed : moved ? Kind::store_transposed : Kind::store;
-  if (s.has(Word::w_b6x16_p32)) return moved ? Kind::load_six_transposed : Kind::load_six;
-  if (s.has(Word::w_b4x16_p64)) return moved ? Kind::load_four_transposed : Kind::load_four;
-  return bytes ? Kind::load_bytes_transposed : moved ? Kind::load_transposed : Kind::load;
+  if (!loads) return bytes ? store_bytes_transposed : moved ? store_transposed : store;
+  if (s.has(Word::w_b6x16_p32)) return moved ? load_six_transposed : load_six;
+  if (s.has(Word::w_b4x16_p64)) return moved ? load_four_transposed : load_four;
+  return bytes ? load_bytes_transposed : moved ? load_transposed : load;
 }
 
 MatrixHandler multiplication(const isa::Spelling& s, const MatrixSite& site) {

@@ -12,31 +12,32 @@ using isa::Word;
 using Geometry = TextureSite::Geometry;
 using Mode = TextureSite::Mode;
 
-template <class T> struct Choice {
+template <class T> struct WordChoice {
   Word word;
   T value;
 };
 
 // The value for the first of the words that a spelling contains.
-template <class T, std::size_t N> T chosen(const isa::Spelling& spelling, const Choice<T> (&choices)[N], T otherwise) {
-  for (const Choice<T>& c : choices)
+template <class T, std::size_t N>
+T chosen(const isa::Spelling& spelling, const WordChoice<T> (&choices)[N], T otherwise) {
+  for (const WordChoice<T>& c : choices)
     if (spelling.has(c.word)) return c.value;
   return otherwise;
 }
 
-constexpr Choice<Geometry> kGeometries[] = {
+constexpr WordChoice<Geometry> kGeometries[] = {
     {Word::w_d1, Geometry::d1},       {Word::w_d2, Geometry::d2},     {Word::w_d3, Geometry::d3},
     {Word::w_a1d, Geometry::a1d},     {Word::w_a2d, Geometry::a2d},   {Word::w_cube, Geometry::cube},
     {Word::w_acube, Geometry::acube}, {Word::w_ms2d, Geometry::ms2d}, {Word::w_a2dms, Geometry::a2dms}};
-constexpr Choice<Mode> kModes[] = {
+constexpr WordChoice<Mode> kModes[] = {
     {Word::w_base, Mode::base}, {Word::w_level, Mode::level}, {Word::w_grad, Mode::gradient}};
-constexpr Choice<TextureSite::Bounds> kBounds[] = {{Word::w_clamp, TextureSite::Bounds::clamp},
-                                                   {Word::w_zero, TextureSite::Bounds::zero}};
-constexpr Choice<TextureSite::Reduction> kReductions[] = {{Word::w_min, TextureSite::Reduction::minimum},
-                                                          {Word::w_max, TextureSite::Reduction::maximum},
-                                                          {Word::w_and_, TextureSite::Reduction::bit_and},
-                                                          {Word::w_or_, TextureSite::Reduction::bit_or}};
-constexpr Choice<std::uint8_t> kChannels[] = {{Word::w_g, 1}, {Word::w_b, 2}, {Word::w_a, 3}};
+constexpr WordChoice<TextureSite::Bounds> kBounds[] = {{Word::w_clamp, TextureSite::Bounds::clamp},
+                                                       {Word::w_zero, TextureSite::Bounds::zero}};
+constexpr WordChoice<TextureSite::Reduction> kReductions[] = {{Word::w_min, TextureSite::Reduction::minimum},
+                                                              {Word::w_max, TextureSite::Reduction::maximum},
+                                                              {Word::w_and_, TextureSite::Reduction::bit_and},
+                                                              {Word::w_or_, TextureSite::Reduction::bit_or}};
+constexpr WordChoice<std::uint8_t> kChannels[] = {{Word::w_g, 1}, {Word::w_b, 2}, {Word::w_a, 3}};
 
 } // namespace
 

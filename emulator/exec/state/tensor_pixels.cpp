@@ -14,7 +14,7 @@ namespace {
 using Action = TensorSite::Action;
 using Wide = TensorSite::Wide;
 
-constexpr std::int64_t kPixels = 128, kGroup = 32, kGroups = kPixels / kGroup; ///< pixels of im2col::w::128
+constexpr std::int64_t kPixels = 128, kGroup = 32, kGroupsOfPixels = kPixels / kGroup; ///< pixels of im2col::w::128
 constexpr std::int64_t kMostHalo = 511, kMostHaloOf128 = 31, kMostOffset = 31;
 
 std::int64_t last_of_box(const TensorMap& map, std::size_t d) {
@@ -55,7 +55,7 @@ std::string TensorPixels::why_illegal(const TensorMap& map, const TensorSite& si
 }
 
 std::int64_t TensorPixels::count(const TensorMap& map, const TensorSite& site, const Info& info) {
-  if (site.wide == Wide::w_128) return kPixels + kGroups * info[0];
+  if (site.wide == Wide::w_128) return kPixels + kGroupsOfPixels * info[0];
   return map.pixel_count + (site.wide == Wide::w ? info[0] : 0);
 }
 
@@ -93,7 +93,7 @@ TensorPixels::Place TensorPixels::place() const {
 std::array<std::int64_t, 2> TensorPixels::rows() const {
   if (site_.wide != Wide::w_128) return {visited_, -1};
   const std::int64_t group = visited_ / kGroup - 1, of_halo = visited_ % kGroup;
-  const std::int64_t in_halo = group >= 0 && of_halo < halo_ ? kPixels + kGroups * of_halo + group : -1;
+  const std::int64_t in_halo = group >= 0 && of_halo < halo_ ? kPixels + kGroupsOfPixels * of_halo + group : -1;
   return visited_ < kPixels ? std::array{visited_, in_halo} : std::array{in_halo, std::int64_t{-1}};
 }
 
