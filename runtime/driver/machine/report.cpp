@@ -197,19 +197,23 @@ private:
                        result.failure.empty() ? "its result is damaged" : result.failure));
       incomplete_ = true;
     }
-    if (missing.empty() || incomplete_) return tell_incomplete();
-    tell(fmt::format("--analyze-processes: {} launches of the program were not analysed before the time limit",
-                     missing.size()));
+    if (incomplete_) return judge(environment::kAnalysisVerdict, "incomplete");
+    if (missing.empty()) return;
+    const std::string late = fmt::format(
+        "--analyze-processes: {} launches of the program were not analysed before the time limit", missing.size());
+    tell(late);
+    judge(environment::kVerdict, late);
     for (auto index = missing.rbegin(); index != missing.rend(); ++index)
       reports_.erase(reports_.begin() + static_cast<std::ptrdiff_t>(*index));
   }
 
-  /// `warplens exec` reads the file when the program has ended.
-  void tell_incomplete() const {
-    const auto verdict = variable(environment::kAnalysisVerdict);
-    if (!incomplete_ || !verdict) return;
+  /// `warplens exec` reads the file that the variable names when the program has ended.
+  void judge(const char* name, const std::string& text) const {
+    const auto verdict = variable(name);
+    if (!verdict) return;
     std::ofstream out(*verdict, std::ios::binary | std::ios::app);
-    out << "incomplete\n" << std::flush;
+    out << text << "\n" << std::flush;
+    if (!out) tell(fmt::format("cannot write '{}'", *verdict));
   }
 
   /// The reports that are not written yet.
@@ -260,18 +264,12 @@ private:
     if (!out) tell(fmt::format("cannot write '{}'", file));
   }
 
-  /// `warplens exec` reads the file when the program has ended.
   void tell_conditions() {
     if (settings_.conditions.empty() || reports_.empty()) return;
     const std::vector<std::string> met = api::messages(api::met_conditions(settings_.conditions, reports_));
     for (const std::string& text : met) tell("--fail-on: " + text);
     for (const std::string& text : api::uncounted(settings_.conditions, reports_)) tell("--fail-on: " + text);
-    const auto verdict = variable(environment::kVerdict);
-    if (!verdict || met.empty()) return;
-    std::ofstream out(*verdict, std::ios::binary | std::ios::app);
-    for (const std::string& text : met) out << text << "\n";
-    out.flush();
-    if (!out) tell(fmt::format("cannot write '{}'", *verdict));
+    for (const std::string& text : met) judge(environment::kVerdict, text);
   }
 
   /// --kernel-name that matches no kernel of the program.
