@@ -32,7 +32,8 @@ TEST(CudartErrors, MissingFunctionsSayTheirName) {
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(cudaImportExternalMemory(nullptr, nullptr), cudaErrorNotSupported);
   EXPECT_EQ(cudaImportExternalMemory(nullptr, nullptr), cudaErrorNotSupported);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "warplens: cudaImportExternalMemory is not supported\n") << "once";
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "warplens: cudaImportExternalMemory is not supported\n")
+      << "once";
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
 }
 
