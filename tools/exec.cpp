@@ -371,6 +371,12 @@ public:
     std::error_code ignored;
     return fs::file_size(name_, ignored) != 0 && !ignored;
   }
+  [[nodiscard]] bool has(std::string_view line) const {
+    std::ifstream in(name_);
+    for (std::string text; std::getline(in, text);)
+      if (text == line) return true;
+    return false;
+  }
 
 private:
   std::string name_ = (fs::temp_directory_path() / "warplens-verdict-XXXXXX").string();
@@ -380,7 +386,7 @@ private:
 /// errors.
 int run_and_judge(Program program, int error_exitcode) {
   const Verdict conditions(environment::kVerdict), tools(environment::kToolVerdict),
-      incomplete(environment::kAnalysisVerdict);
+      analysis(environment::kAnalysisVerdict);
   const pid_t child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM); // the program ends with this process
@@ -398,7 +404,7 @@ int run_and_judge(Program program, int error_exitcode) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return end_as(status);
-  if (incomplete.given()) return kInternal;
+  if (analysis.given()) return analysis.has("incomplete") ? kInternal : kFound; // or the time was over
   return tools.given() && error_exitcode != 0 ? error_exitcode : conditions.given() ? kFailed : end_as(status);
 }
 

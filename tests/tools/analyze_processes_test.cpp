@@ -140,7 +140,7 @@ TEST_F(AnalyzeProcesses, SayThatThereIsNoRoom) {
 }
 
 TEST_F(AnalyzeProcesses, EndAtTheTimeLimit) {
-  const Output o = run_program({"exec", "--json", file("r.json"), "--analyze-processes", "1", "--time-limit", "0.4",
+  const Output o = run_program({"exec", "--json", file("r.json"), "--analyze-processes", "1", "--time-limit", "0.15",
                                 "--", WARPLENS_COPIES, "long"});
   EXPECT_EQ(o.status, 1) << o.err;
   EXPECT_NE(o.err.find("time limit"), o.err.npos) << o.err;

@@ -199,10 +199,9 @@ private:
     }
     if (incomplete_) return judge(environment::kAnalysisVerdict, "incomplete");
     if (missing.empty()) return;
-    const std::string late = fmt::format(
-        "--analyze-processes: {} launches of the program were not analysed before the time limit", missing.size());
-    tell(late);
-    judge(environment::kVerdict, late);
+    tell(fmt::format("--analyze-processes: {} launches of the program were not analysed before the time limit",
+                     missing.size()));
+    judge(environment::kAnalysisVerdict, "late");
     for (auto index = missing.rbegin(); index != missing.rend(); ++index)
       reports_.erase(reports_.begin() + static_cast<std::ptrdiff_t>(*index));
   }
