@@ -9,6 +9,7 @@
 // host. map, register: kernels change memory that processes share. threads: two threads with a stream each. reap: the
 // program waits for any child while its launches are analysed. heap: a kernel allocates.
 #include "runtime/abi/driver.hpp"
+#include "tests/runtime/programs/check.hpp"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -138,13 +139,6 @@ again:
   ret;
 }
 )";
-
-void check(CUresult result, const char* what) {
-  if (result == CUDA_SUCCESS) return;
-  std::printf("%s: %d\n", what, static_cast<int>(result));
-  std::exit(1);
-}
-#define CHECK(call) check(call, #call)
 
 constexpr unsigned kBlocks = 16, kThreads = 64, kWords = 8192;
 

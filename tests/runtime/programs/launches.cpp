@@ -9,6 +9,7 @@
 // static object frees device memory when it is destroyed. device: only its name. variable: only the value of
 // OWN_VARIABLE. wait: a launch of four seconds, on any machine. ragged: a launch of 20 threads, which has a finding.
 #include "runtime/abi/driver.hpp"
+#include "tests/runtime/programs/check.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,13 +70,6 @@ again:
   ret;
 }
 )";
-
-void check(CUresult result, const char* what) {
-  if (result == CUDA_SUCCESS) return;
-  std::printf("%s: %d\n", what, static_cast<int>(result));
-  std::exit(1);
-}
-#define CHECK(call) check(call, #call)
 
 CUfunction load(const char* kernel = "scale") {
   CUcontext context = nullptr;

@@ -6,6 +6,7 @@
 // addresses: of the first allocation, then what a 32-bit module stores there; heap: the same after a large heap has
 // grown. past: N launches of a kernel whose 32 threads each load a word from twelve bytes, and their sum.
 #include "runtime/abi/driver.hpp"
+#include "tests/runtime/programs/check.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -45,13 +46,6 @@ constexpr const char* kPast = R"(
   ret;
 }
 )";
-
-void check(CUresult result, const char* what) {
-  if (result == CUDA_SUCCESS) return;
-  std::printf("%s: %d\n", what, static_cast<int>(result));
-  std::exit(1);
-}
-#define CHECK(call) check(call, #call)
 
 CUfunction load(const char* text, const char* name) {
   CUmodule module = nullptr;

@@ -9,6 +9,7 @@
 //   streams graph      a graph: a fill, then two launches that do not wait for each other, then one that waits for both
 //   streams legacy     two streams, and between them a launch to the default stream
 #include "runtime/abi/driver.hpp"
+#include "tests/runtime/programs/check.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -41,13 +42,6 @@ again:
   ret;
 }
 )";
-
-void check(CUresult result, const char* what) {
-  if (result == CUDA_SUCCESS) return;
-  std::printf("%s: %d\n", what, static_cast<int>(result));
-  std::exit(1);
-}
-#define CHECK(call) check(call, #call)
 
 constexpr std::size_t kBytes = 1 << 20;
 
