@@ -305,7 +305,7 @@ int run(const Strings& arguments) {
   const po::variables_map values =
       parse_command_line(arguments, visible, {"max-steps", "threads", "shared", "registers", "trace-every"}).values;
   if (values.count("help") != 0) return show_help(kRunHelp + report_help(), visible, kRunExamples);
-  const bool alone = values.count("trace") != 0 || values.count("tool") != 0;
+  const bool alone = values.count("tool") != 0;
   // The watchdog of a limit is a thread, which a forked process would not have. Other ranks end here, before they have
   // done what rank 0 does for them.
   if (ranks != nullptr && !alone && values.count("time-limit") == 0 && values.count("max-memory") == 0) share_process();
@@ -318,13 +318,13 @@ int run(const Strings& arguments) {
   check_print(values, plan);
   if (ranks != nullptr && alone) {
     if (!ranks->is_first()) return kFine;
-    tell_alone("the launches", values.count("tool") != 0 ? "--tool follows all blocks" : "--trace records all blocks");
+    tell_alone("the launches", "--tool follows all blocks");
     ranks = nullptr;
   }
   api::PlanOptions options;
   options.launch = value_or_throw(launch_options(values));
   const model::ComputeCapability capability = capability_for(plan);
-  const std::unique_ptr<api::LaunchRecorder> trace = trace_writer(values, plan.device);
+  const std::unique_ptr<api::LaunchRecorder> trace = trace_writer(values, plan.device, ranks);
   options.launch.recorder = trace.get();
   options.launch.ranks = ranks;
   const std::optional<api::CheckOptions> checks = tool_options(values);
@@ -346,13 +346,13 @@ int run(const Strings& arguments) {
                    plan.launches.size());
     };
     api::PlanReport ran = value_or_throw(api::run_plan(plan, options));
+    if (trace != nullptr) value_or_throw(trace->close());
     end_rank();
     return ran;
   }();
   if (ranks != nullptr && !ranks->is_first()) return kFine;
   for (const api::LaunchReport& r : report.launches)
     if (!r.alone_because.empty()) tell_alone(r.kernel, r.alone_because);
-  if (trace != nullptr) value_or_throw(trace->close());
   print(report.warnings);
   if (values.count("time") != 0)
     for (const api::LaunchReport& r : report.launches) show_time(r);

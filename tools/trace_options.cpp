@@ -111,14 +111,15 @@ void pass_trace_options(const po::variables_map& values) {
   setenv(environment::kTraceFilter, api::filter_text(*filter).c_str(), 1);
 }
 
-std::unique_ptr<api::LaunchRecorder> trace_writer(const po::variables_map& values, const std::string& device) {
+std::unique_ptr<api::LaunchRecorder> trace_writer(const po::variables_map& values, const std::string& device,
+                                                  exec::Ranks* ranks) {
   std::optional<api::TraceFilter> filter = trace_filter(values);
   if (!filter) return nullptr;
   std::error_code ignored;
   const bool device_is_file = std::filesystem::is_regular_file(device, ignored);
   Expected<std::unique_ptr<api::TraceWriter>> writer =
       api::TraceWriter::create(values["trace"].as<std::string>(), std::move(*filter),
-                               device_is_file ? std::filesystem::path(device) : std::filesystem::path());
+                               device_is_file ? std::filesystem::path(device) : std::filesystem::path(), ranks);
   if (!writer) throw UsageError{writer.error().list().front().message, writer.error().list().front().hint};
   return std::move(*writer);
 }

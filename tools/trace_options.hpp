@@ -14,9 +14,9 @@ void add_trace_options(boost::program_options::options_description& options);
 /// written.
 void pass_trace_options(const boost::program_options::variables_map& values);
 
-/// Null without --trace. `device`: as the user named it, perhaps a file.
+/// Null without --trace. `device`: as the user named it, perhaps a file. `ranks`: those of the launches, or null.
 std::unique_ptr<api::LaunchRecorder> trace_writer(const boost::program_options::variables_map& values,
-                                                  const std::string& device);
+                                                  const std::string& device, exec::Ranks* ranks);
 
 /// The arguments of a command that takes a fixed number of files. Throws UsageError and what Boost throws.
 struct TraceCommand {

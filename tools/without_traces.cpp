@@ -20,7 +20,8 @@ int convert(const std::vector<std::string>&) { no_traces("convert"); }
 
 void add_trace_options(boost::program_options::options_description&) {}
 void pass_trace_options(const boost::program_options::variables_map&) {}
-std::unique_ptr<api::LaunchRecorder> trace_writer(const boost::program_options::variables_map&, const std::string&) {
+std::unique_ptr<api::LaunchRecorder> trace_writer(const boost::program_options::variables_map&, const std::string&,
+                                                  exec::Ranks*) {
   return nullptr;
 }
 

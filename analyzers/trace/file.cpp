@@ -51,10 +51,17 @@ Expected<const FileFunctions*> functions() {
 
 } // namespace
 
-Expected<std::unique_ptr<File>> File::create(const std::filesystem::path& path, std::string_view creator) {
+Expected<std::unique_ptr<File>> File::create(const std::filesystem::path& path, std::string_view creator,
+                                              const std::optional<PartId>& part) {
   const Expected<const FileFunctions*> library = functions();
   if (!library) return failure(library.error());
-  return (*library)->create(path, creator);
+  return (*library)->create(path, creator, part);
+}
+
+Expected<void> File::join(const std::filesystem::path& path, std::string_view creator, const Joined& joined) {
+  const Expected<const FileFunctions*> library = functions();
+  if (!library) return failure(library.error());
+  return (*library)->join(path, creator, joined);
 }
 
 Expected<std::unique_ptr<File>> File::open(const std::filesystem::path& path) {

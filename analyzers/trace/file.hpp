@@ -10,14 +10,18 @@
 // If the writer is killed, the file has all rows up to the last committed one: HDF5's single-writer mode writes its
 // index in an order that keeps it consistent at any time.
 //
+// The file may also consist of others, of several processes that recorded a launch together: File::join().
+//
 // Several threads can use one File.
 #pragma once
 
 #include "analyzers/trace/layout.hpp"
 #include "emulator/base/expected.hpp"
 
+#include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,11 +30,35 @@ namespace warplens::analyzers::trace {
 
 using Bytes = std::vector<std::byte>;
 
+/// A file that has what one of several processes has recorded.
+struct PartId {
+  std::string run; ///< the same text in all files of a run, and in no others
+  std::uint32_t rank = 0;
+};
+
+/// A closed file of one process, …
+struct FilePart {
+  std::string name; ///< without its folder
+  std::array<std::uint64_t, kTables> rows{};
+};
+/// … and the file that makes one trace of several: its rows of these tables, and all rows of the parts in the others.
+struct Joined {
+  std::string run;
+  std::vector<FilePart> parts; ///< the first one has the texts and the counts
+  std::vector<LaunchRow> launches;
+  std::vector<BlockRow> blocks; ///< their rows are those of all parts together
+  std::vector<EndRow> ends;
+};
+
 class File {
 public:
   /// Replaces an existing file. Error: the file cannot be created.
-  static Expected<std::unique_ptr<File>> create(const std::filesystem::path& path, std::string_view creator);
-  /// Opens a file for reading. Errors: no such file, not HDF5, not a trace, another version, missing or wrong tables.
+  static Expected<std::unique_ptr<File>> create(const std::filesystem::path& path, std::string_view creator,
+                                                const std::optional<PartId>& part = {});
+  /// Writes a file that refers to the parts, which must be in its folder when it is opened. Error: see create().
+  static Expected<void> join(const std::filesystem::path& path, std::string_view creator, const Joined& joined);
+  /// Opens a file for reading. Errors: no such file, not HDF5, not a trace, another version, missing or wrong tables; a
+  /// part is missing, damaged, or of another run.
   static Expected<std::unique_ptr<File>> open(const std::filesystem::path& path);
   virtual ~File() = default;
   File(const File&) = delete;
@@ -51,6 +79,8 @@ public:
   /// Must be called at the end: data not written by then is lost. Error: see append().
   virtual Expected<void> close() = 0;
 
+  /// Whether the file has what one process of several has recorded.
+  [[nodiscard]] virtual bool is_part() const = 0;
   /// The number of rows.
   virtual Expected<std::uint64_t> rows(Table table) = 0;
   /// Errors: the table has fewer rows; a piece is damaged.
@@ -77,7 +107,9 @@ private:
 
 /// What libwarplens_hdf5.so exports under this name.
 struct FileFunctions {
-  Expected<std::unique_ptr<File>> (*create)(const std::filesystem::path& path, std::string_view creator) = nullptr;
+  Expected<std::unique_ptr<File>> (*create)(const std::filesystem::path& path, std::string_view creator,
+                                            const std::optional<PartId>& part) = nullptr;
+  Expected<void> (*join)(const std::filesystem::path& path, std::string_view creator, const Joined& joined) = nullptr;
   Expected<std::unique_ptr<File>> (*open)(const std::filesystem::path& path) = nullptr;
 };
 constexpr const char* kFileFunctions = "warplens_trace_files";

@@ -3,193 +3,52 @@
 #include "analyzers/trace/file.hpp"
 
 #include "analyzers/trace/deflate.hpp"
+#include "analyzers/trace/hdf5_handles.hpp"
+#include "analyzers/trace/hdf5_parts.hpp"
 #include "emulator/base/checked.hpp"
 #include "emulator/base/unreadable.hpp"
 
 #include <fmt/format.h>
 #include <hdf5.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <map>
 #include <mutex>
 
 namespace warplens::analyzers::trace {
 
 namespace {
 
-/// An HDF5 handle and its close function.
-class Handle {
-public:
-  Handle() = default;
-  Handle(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle& operator=(Handle&& other) noexcept {
-    std::swap(id_, other.id_);
-    std::swap(close_, other.close_);
-    return *this;
-  }
-  ~Handle() { close(); }
-  bool close() {
-    const bool fine = id_ < 0 || close_(id_) >= 0;
-    id_ = -1;
-    return fine;
-  }
-  [[nodiscard]] hid_t id() const { return id_; }
-  explicit operator bool() const { return id_ >= 0; }
-
-private:
-  hid_t id_ = -1;
-  herr_t (*close_)(hid_t) = nullptr;
-};
-
-// Otherwise the library prints its errors in each thread, and closes files left open by a full disk at exit: see
-// ~Hdf5File().
-void prepare_library() {
-  [[maybe_unused]] static const herr_t once = H5dont_atexit();
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-}
-
-/// std::bad_alloc: there is too little memory to create or to open a file. The library itself would not notice that its
-/// cache is missing.
-void require_memory() {
-  constexpr std::size_t kOfLibrary = 4 << 20;
-  char* volatile room = new char[kOfLibrary]; // volatile: the compiler would remove it
-  delete[] room;
-}
-
-struct Member {
-  const char* name;
-  std::size_t offset;
-  hid_t type;
-  hsize_t elements = 1;
-};
-
-Handle compound(std::size_t size, std::initializer_list<Member> members) {
-  Handle type(H5Tcreate(H5T_COMPOUND, size), H5Tclose);
-  for (const Member& m : members) {
-    if (m.elements == 1) {
-      H5Tinsert(type.id(), m.name, m.offset, m.type);
-    } else {
-      const Handle array(H5Tarray_create2(m.type, 1, &m.elements), H5Tclose);
-      H5Tinsert(type.id(), m.name, m.offset, array.id());
-    }
-  }
-  return type;
-}
-
-Handle row_type(Table table) {
-  const hid_t u8 = H5T_STD_U8LE, u16 = H5T_STD_U16LE, u32 = H5T_STD_U32LE, u64 = H5T_STD_U64LE, i64 = H5T_STD_I64LE;
-  const auto simple = [](hid_t type) { return Handle(H5Tcopy(type), H5Tclose); };
-  switch (table) {
-  case Table::text:
-  case Table::warp: return simple(u8);
-  case Table::pattern: return simple(u16);
-  case Table::base: return simple(u32);
-  case Table::offsets: return simple(H5T_STD_I32LE);
-  case Table::patterns:
-    return compound(sizeof(PatternRow), {{"origin", offsetof(PatternRow, origin), u64},
-                                         {"stride", offsetof(PatternRow, stride), i64, 2},
-                                         {"half", offsetof(PatternRow, half), i64},
-                                         {"instruction", offsetof(PatternRow, instruction), u32},
-                                         {"mask", offsetof(PatternRow, mask), u32},
-                                         {"taken", offsetof(PatternRow, taken), u32},
-                                         {"lane_bytes", offsetof(PatternRow, lane_bytes), u16},
-                                         {"event", offsetof(PatternRow, event), u8},
-                                         {"lanes", offsetof(PatternRow, lanes), u8},
-                                         {"space", offsetof(PatternRow, space), u8},
-                                         {"kind", offsetof(PatternRow, kind), u8},
-                                         {"shape", offsetof(PatternRow, shape), u8}});
-  case Table::segments:
-    return compound(sizeof(SegmentRow), {{"cta", offsetof(SegmentRow, cta), u64},
-                                         {"events", offsetof(SegmentRow, events), u32},
-                                         {"flags", offsetof(SegmentRow, flags), u32}});
-  case Table::counts: return compound(24, {{"warps", 0, u64}, {"lanes", 8, u64}, {"lanes_on", 16, u64}});
-  case Table::launches:
-    return compound(sizeof(LaunchRow),
-                    {{"text", offsetof(LaunchRow, text), u64}, {"text_size", offsetof(LaunchRow, text_size), u64}});
-  case Table::blocks:
-    return compound(sizeof(BlockRow), {{"first_event", offsetof(BlockRow, first_event), u64},
-                                       {"first_offset", offsetof(BlockRow, first_offset), u64},
-                                       {"first_pattern", offsetof(BlockRow, first_pattern), u64},
-                                       {"first_segment", offsetof(BlockRow, first_segment), u64},
-                                       {"events", offsetof(BlockRow, events), u32},
-                                       {"offsets", offsetof(BlockRow, offsets), u32},
-                                       {"patterns", offsetof(BlockRow, patterns), u32},
-                                       {"segments", offsetof(BlockRow, segments), u32},
-                                       {"launch", offsetof(BlockRow, launch), u32}});
-  case Table::ends: break;
-  }
-  return compound(sizeof(EndRow), {{"text", offsetof(EndRow, text), u64},
-                                   {"text_size", offsetof(EndRow, text_size), u64},
-                                   {"first_count", offsetof(EndRow, first_count), u64},
-                                   {"counts", offsetof(EndRow, counts), u64},
-                                   {"launch", offsetof(EndRow, launch), u32}});
-}
-
-Handle create_table(hid_t file, Table table) {
-  const TableInfo& t = info(table);
-  const Handle type = row_type(table);
-  const hsize_t none = 0, unlimited = H5S_UNLIMITED, piece = t.piece_rows;
-  const Handle space(H5Screate_simple(1, &none, &unlimited), H5Sclose);
-  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  H5Pset_chunk(properties.id(), 1, &piece);
-  if (t.compressed) {
-    H5Pset_shuffle(properties.id());
-    H5Pset_deflate(properties.id(), 1);
-  }
-  return {
-      H5Dcreate2(file, std::string(t.name).c_str(), type.id(), space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
-      H5Dclose};
-}
-
-bool write_attribute(hid_t file, const char* name, hid_t type, const void* value) {
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Handle attribute(H5Acreate2(file, name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  return attribute && H5Awrite(attribute.id(), type, value) >= 0;
-}
-
-Handle string_type(std::size_t size) {
-  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.id(), size);
-  return type;
-}
-
-bool write_attribute(hid_t file, const char* name, std::string_view value) {
-  const Handle type = string_type(value.size());
-  return write_attribute(file, name, type.id(), value.data());
-}
-
-// The attribute `format`, or an empty string.
-std::string format_of(hid_t file) {
-  const Handle attribute(H5Aopen(file, "format", H5P_DEFAULT), H5Aclose);
-  if (!attribute) return {};
-  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
-  const std::size_t size = type ? H5Tget_size(type.id()) : 0;
-  if (size != kFormat.size() || H5Tget_class(type.id()) != H5T_STRING || H5Tis_variable_str(type.id()) > 0) return {};
-  std::string text(size, '\0');
-  return H5Aread(attribute.id(), type.id(), text.data()) >= 0 ? text : std::string();
-}
-
-std::uint32_t version_of(hid_t file) {
-  std::uint32_t version = 0;
-  const Handle attribute(H5Aopen(file, "version", H5P_DEFAULT), H5Aclose);
-  if (!attribute) return 0;
-  const Handle type(H5Aget_type(attribute.id()), H5Tclose), space(H5Aget_space(attribute.id()), H5Sclose);
-  if (!type || !space || H5Tget_class(type.id()) != H5T_INTEGER || H5Sget_simple_extent_npoints(space.id()) != 1)
-    return 0;
-  return H5Aread(attribute.id(), H5T_NATIVE_UINT32, &version) >= 0 ? version : 0;
-}
-
-// The operating system's error message, if it reported an error.
-std::string reason() { return errno != 0 ? fmt::format(": {}", std::strerror(errno)) : std::string(); }
-
-struct Handles {
+/// An open file with its tables.
+struct Tables {
+  std::string path;
   Handle file;
   std::array<Handle, kTables> tables;
   std::array<std::uint64_t, kTables> rows{};
+};
+
+/// Rows of a table, from `first` on: all rows of a table of this file, or of a part.
+struct Extent {
+  std::uint64_t first = 0;
+  hid_t data = -1;
+  const std::string* path = nullptr; ///< of the file
+};
+
+struct Handles : Tables {
+  bool is_part = false;
+  std::map<std::string, Tables> parts;                  ///< by name
+  std::array<std::vector<Extent>, kTables> extents;     ///< of a file that is read
   hid_t table(Table t) const { return tables[static_cast<std::size_t>(t)].id(); }
   std::uint64_t& size(Table t) { return rows[static_cast<std::size_t>(t)]; }
+  /// The rows that a row belongs to.
+  [[nodiscard]] const Extent& at(Table t, std::uint64_t row) const {
+    const std::vector<Extent>& all = extents[static_cast<std::size_t>(t)];
+    const auto after = std::upper_bound(all.begin(), all.end(), row,
+                                        [](std::uint64_t one, const Extent& other) { return one < other.first; });
+    return *std::prev(after);
+  }
 };
 
 class Hdf5File final : public File {
@@ -204,6 +63,7 @@ public:
   Expected<std::uint64_t> append_row(Table table, std::span<const std::byte> row) override;
   Expected<void> close() override;
   Expected<std::uint64_t> rows(Table table) override;
+  [[nodiscard]] bool is_part() const override { return handles_->is_part; }
 
 private:
   Diagnostics fail();
@@ -224,26 +84,104 @@ Diagnostics Hdf5File::fail() {
   return errors;
 }
 
-Expected<std::unique_ptr<File>> create_file(const std::filesystem::path& path, std::string_view creator) {
+Expected<std::unique_ptr<File>> create_file(const std::filesystem::path& path, std::string_view creator,
+                                            const std::optional<PartId>& part) {
   require_memory();
   prepare_library();
   errno = 0;
   auto handles = std::make_unique<Handles>();
+  handles->path = path.string();
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110); // its index has check sums
   handles->file = {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose};
   const auto refused = [&] { return failure(fmt::format("cannot write the trace '{}'{}", path.string(), reason())); };
   if (!handles->file) return refused();
   const hid_t file = handles->file.id();
-  if (!write_attribute(file, "format", kFormat) || !write_attribute(file, "creator", creator) ||
-      !write_attribute(file, "version", H5T_NATIVE_UINT32, &kVersion))
-    return refused();
+  handles->is_part = part.has_value();
+  if (!write_head(file, creator, part)) return refused();
   for (std::size_t i = 0; i < kTables; ++i) {
     handles->tables[i] = create_table(file, static_cast<Table>(i));
     if (!handles->tables[i]) return refused();
+    handles->extents[i].push_back({0, handles->tables[i].id(), &handles->path});
   }
   if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0 || H5Fstart_swmr_write(file) < 0) return refused();
   return std::make_unique<Hdf5File>(path.string(), std::move(handles));
+}
+
+/// Opens the tables of an open file. Virtual ones have no extents yet. Error: what is wrong with the file.
+Expected<void> open_tables(Tables& of, bool may_be_virtual) {
+  const hid_t file = of.file.id();
+  if (text_attribute(file, "format") != kFormat) return failure("it does not have the attribute 'format' of a trace");
+  for (std::size_t i = 0; i < kTables; ++i) {
+    const auto table = static_cast<Table>(i);
+    const TableInfo& t = info(table);
+    of.tables[i] = {H5Dopen2(file, std::string(t.name).c_str(), H5P_DEFAULT), H5Dclose};
+    const hid_t data = of.tables[i].id();
+    if (data < 0) return failure(fmt::format("the table '{}' is missing", t.name));
+    const Handle type(H5Dget_type(data), H5Tclose), expected = row_type(table), space(H5Dget_space(data), H5Sclose),
+                                                    properties(H5Dget_create_plist(data), H5Pclose);
+    hsize_t rows = 0, piece = 0;
+    const bool same_rows = type && space && properties && H5Tequal(type.id(), expected.id()) > 0 &&
+                           H5Sget_simple_extent_ndims(space.id()) == 1 &&
+                           H5Sget_simple_extent_dims(space.id(), &rows, nullptr) == 1;
+    const bool same_layout =
+        same_rows && (is_virtual(data) ? may_be_virtual && t.compressed
+                                       : H5Pget_layout(properties.id()) == H5D_CHUNKED &&
+                                             H5Pget_chunk(properties.id(), 1, &piece) == 1 && piece == t.piece_rows &&
+                                             H5Pget_nfilters(properties.id()) == (t.compressed ? 2 : 0));
+    if (!same_layout) return failure(fmt::format("the table '{}' has an unexpected type or layout", t.name));
+    of.rows[i] = rows;
+  }
+  return {};
+}
+
+/// Opens a part of the trace, if it is not open yet. It must be complete: a part that is still being written does not
+/// belong to a trace.
+Expected<const Tables*> open_part(Handles& trace, const std::string& name) {
+  const auto [known, is_new] = trace.parts.try_emplace(name);
+  Tables& part = known->second;
+  if (!is_new) return &part;
+  std::error_code ignored;
+  const std::filesystem::path trace_file = std::filesystem::canonical(trace.path, ignored);
+  part.path = (trace_file.parent_path() / name).string();
+  const auto wrong = [&](std::string_view why) {
+    return failure(fmt::format("cannot read '{}', which is a part of the trace '{}': {}", part.path, trace.path, why),
+                   "a trace of several ranks has a file of each in its folder, all of the same run");
+  };
+  if (!std::filesystem::is_regular_file(part.path, ignored)) return wrong(why_unreadable(part.path));
+  part.file = {H5Fopen(part.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
+  if (!part.file) return wrong("it is damaged, or incomplete: HDF5 cannot open it");
+  if (const Expected<void> opened = open_tables(part, false); !opened)
+    return wrong(fmt::format("it is damaged: {}", opened.error().list().front().message));
+  if (text_attribute(part.file.id(), "run") != text_attribute(trace.file.id(), "run"))
+    return wrong("it is of another run");
+  return &part;
+}
+
+/// Where the rows of each table are. Error: see open_part().
+Expected<void> find_extents(Handles& trace) {
+  for (std::size_t i = 0; i < kTables; ++i) {
+    const hid_t data = trace.tables[i].id();
+    const TableInfo& t = info(static_cast<Table>(i));
+    if (!is_virtual(data)) {
+      trace.extents[i].push_back({0, data, &trace.path});
+      continue;
+    }
+    const auto parts = parts_of(data, t);
+    std::uint64_t next = 0;
+    for (const PartRows& rows : parts.value_or(std::vector<PartRows>())) {
+      const Expected<const Tables*> part = open_part(trace, rows.file);
+      if (!part) return failure(part.error());
+      if ((*part)->rows[i] != rows.rows || rows.rows % t.piece_rows != 0)
+        return failure(fmt::format("the trace '{}' is damaged: '{}' has {} rows of '{}', expected {}", trace.path,
+                                   (*part)->path, (*part)->rows[i], t.name, rows.rows));
+      trace.extents[i].push_back({next, (*part)->tables[i].id(), &(*part)->path});
+      next += rows.rows;
+    }
+    if (!parts || next != trace.rows[i] || next == 0)
+      return failure(fmt::format("the trace '{}' is damaged: the parts of the table '{}'", trace.path, t.name));
+  }
+  return {};
 }
 
 Expected<std::unique_ptr<File>> open_file(const std::filesystem::path& path) {
@@ -253,6 +191,7 @@ Expected<std::unique_ptr<File>> open_file(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path, ignored))
     return failure(fmt::format("cannot read the trace '{}': {}", path.string(), why_unreadable(path)));
   auto handles = std::make_unique<Handles>();
+  handles->path = path.string();
   handles->file = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
   if (!handles->file) { // the writer was killed, or is still running
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
@@ -267,27 +206,14 @@ Expected<std::unique_ptr<File>> open_file(const std::filesystem::path& path) {
   };
   if (!handles->file) return no_trace("HDF5 cannot open it");
   const hid_t file = handles->file.id();
-  if (format_of(file) != kFormat) return no_trace("it does not have the attribute 'format' of a trace");
-  if (const std::uint32_t version = version_of(file); version != kVersion)
+  const std::uint32_t version = number_attribute(file, "version").value_or(0);
+  if (text_attribute(file, "format") == kFormat && version != kVersion)
     return failure(fmt::format("'{}' is a trace of version {}, expected version {}", path.string(), version, kVersion),
                    "record it again with this version, or read it with the version that wrote it");
-  for (std::size_t i = 0; i < kTables; ++i) {
-    const auto table = static_cast<Table>(i);
-    const TableInfo& t = info(table);
-    handles->tables[i] = {H5Dopen2(file, std::string(t.name).c_str(), H5P_DEFAULT), H5Dclose};
-    const hid_t data = handles->tables[i].id();
-    if (data < 0) return no_trace(fmt::format("the table '{}' is missing", t.name));
-    const Handle type(H5Dget_type(data), H5Tclose), expected = row_type(table), space(H5Dget_space(data), H5Sclose),
-                                                    properties(H5Dget_create_plist(data), H5Pclose);
-    hsize_t rows = 0, piece = 0;
-    const bool same = type && space && properties && H5Tequal(type.id(), expected.id()) > 0 &&
-                      H5Sget_simple_extent_ndims(space.id()) == 1 &&
-                      H5Sget_simple_extent_dims(space.id(), &rows, nullptr) == 1 &&
-                      H5Pget_layout(properties.id()) == H5D_CHUNKED && H5Pget_chunk(properties.id(), 1, &piece) == 1 &&
-                      piece == t.piece_rows && H5Pget_nfilters(properties.id()) == (t.compressed ? 2 : 0);
-    if (!same) return no_trace(fmt::format("the table '{}' has an unexpected type or layout", t.name));
-    handles->rows[i] = rows;
-  }
+  if (const Expected<void> opened = open_tables(*handles, true); !opened)
+    return no_trace(opened.error().list().front().message);
+  if (const Expected<void> found = find_extents(*handles); !found) return failure(found.error());
+  handles->is_part = number_attribute(file, "rank").has_value();
   return std::make_unique<Hdf5File>(path.string(), std::move(handles));
 }
 
@@ -380,14 +306,16 @@ Expected<std::uint64_t> Hdf5File::rows(Table table) {
 Expected<void> Hdf5File::read_piece(Table table, std::uint64_t piece, std::span<std::byte> rows) {
   const TableInfo& t = info(table);
   Bytes compressed;
+  const Extent& from = handles_->at(table, piece * t.piece_rows);
+  const hsize_t at = piece * t.piece_rows - from.first;
   const auto damaged = [&] {
-    return failure(fmt::format("the trace '{}' is damaged: piece {} of '{}'", name(), piece, t.name));
+    return failure(
+        fmt::format("the trace '{}' is damaged: piece {} of '{}'", *from.path, at / t.piece_rows, t.name));
   };
   {
     const std::lock_guard lock(mutex_);
     prepare_library();
-    const hid_t data = handles_->table(table);
-    const hsize_t at = piece * t.piece_rows;
+    const hid_t data = from.data;
     hsize_t size = 0;
     if (H5Dget_chunk_storage_size(data, &at, &size) < 0 || size == 0 || size > 2 * rows.size() + 1024) return damaged();
     compressed.resize(size);
@@ -411,7 +339,9 @@ Expected<void> Hdf5File::check(Table table, std::uint64_t first, std::uint64_t c
   const Checked bytes = Checked(count) * t.row_bytes;
   if (bytes.at_most(kOften)) return {};
   const std::lock_guard lock(mutex_);
-  const Checked stored = std::uint64_t{H5Dget_storage_size(handles_->table(table))};
+  Checked stored;
+  for (const Extent& extent : handles_->extents[static_cast<std::size_t>(table)])
+    stored += std::uint64_t{H5Dget_storage_size(extent.data)};
   if (bytes.at_most((stored * (t.compressed ? kMostPerByte : 1) + t.row_bytes * t.piece_rows).saturated())) return {};
   return failure(fmt::format("the trace '{}' is damaged: the {} rows of '{}' are missing", name(), count, t.name));
 }
@@ -440,4 +370,5 @@ Expected<void> Hdf5File::read(Table table, std::uint64_t first, std::span<std::b
 } // namespace warplens::analyzers::trace
 
 extern "C" [[gnu::visibility("default")]] const warplens::analyzers::trace::FileFunctions warplens_trace_files = {
-    warplens::analyzers::trace::create_file, warplens::analyzers::trace::open_file};
+    warplens::analyzers::trace::create_file, warplens::analyzers::trace::join_files,
+    warplens::analyzers::trace::open_file};

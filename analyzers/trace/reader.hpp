@@ -25,6 +25,8 @@ public:
   static Expected<Reader> open(const std::filesystem::path& path);
   [[nodiscard]] const std::vector<Launch>& launches() const { return launches_; }
   [[nodiscard]] const std::string& name() const { return file_->name(); }
+  /// Whether the file has what one process of several has recorded.
+  [[nodiscard]] bool is_part() const { return file_->is_part(); }
   /// Error: the block is damaged, or invalid for a launch with these limits.
   Expected<Block> read(const BlockRow& block, const Limits& limits) const;
   /// Reads only the segments of the block. Error: the block is damaged.

@@ -63,12 +63,21 @@ public:
   void async_step(const exec::AsyncStep& step) override { steps(step.instruction).async_step(step); }
   void phase_step(const exec::PhaseStep& step) override { steps(step.instruction).phase_step(step); }
 
-  [[nodiscard]] const Products& products() const { return products_; }
-  [[nodiscard]] const Copies& copies() const { return copies_; }
-  [[nodiscard]] const LaneCopies& lane_copies() const { return lane_copies_; }
-  [[nodiscard]] const SpecialOperands& of_special() const { return special_operands_; }
-  [[nodiscard]] std::vector<exec::AsyncWaits> waits() const {
-    return steps_ ? steps_->found() : std::vector<exec::AsyncWaits>{};
+  /// What this shard has counted, or that of another process.
+  [[nodiscard]] Totals totals() const {
+    Totals all = totals_of(products_, copies_, lane_copies_, special_operands_);
+    if (steps_) all.waits = steps_->found();
+    return all;
+  }
+  [[nodiscard]] const std::optional<Totals>& received() const { return received_; }
+  void fields(Archive& a) override {
+    if (a.reads()) {
+      a(received_.emplace());
+      return;
+    }
+    flush();
+    Totals own = totals();
+    a(own);
   }
   void flush() {
     if (!builder_.empty()) write();
@@ -118,6 +127,7 @@ private:
   LaneCopies lane_copies_;
   SpecialOperands special_operands_;
   std::unique_ptr<Steps> steps_;
+  std::optional<Totals> received_;
   std::future<void> pending_;
   std::uint64_t last_cta_ = ~std::uint64_t{0};
   bool last_selected_ = false;
@@ -132,11 +142,25 @@ Expected<std::unique_ptr<Recorder>> Recorder::begin(File& file, std::string_view
                                shape.warps(), kMostWarps));
   const Expected<std::uint64_t> text = file.append(Table::text, bytes_of(description));
   if (!text) return failure(text.error());
-  const Expected<std::uint64_t> row = file.append_row(Table::launches, bytes_of(LaunchRow{*text, description.size()}));
-  if (!row) return failure(row.error());
   std::unique_ptr<Recorder> recorder(new Recorder(file, std::move(selection)));
-  recorder->launch_ = static_cast<std::uint32_t>(*row);
+  recorder->row_ = {*text, description.size()};
+  if (const Expected<void> begun = recorder->begin_launch(); !begun) return failure(begun.error());
   return recorder;
+}
+
+Expected<void> Recorder::begin_launch() {
+  const Expected<std::uint64_t> row = file_.append_row(Table::launches, bytes_of(row_));
+  if (!row) return failure(row.error());
+  launch_ = static_cast<std::uint32_t>(*row);
+  return {};
+}
+
+// A launch of its own for the file that has these blocks: it stays a valid trace.
+void Recorder::in_vain() {
+  blocks_.clear();
+  events_ = 0;
+  if (failed_) return;
+  if (Expected<void> begun = begin_launch(); !begun) fail(std::move(begun.error()));
 }
 
 std::unique_ptr<exec::Shard> Recorder::make_shard() { return std::make_unique<Shard>(*this); }
@@ -146,30 +170,44 @@ void Recorder::finish(std::vector<std::unique_ptr<exec::Shard>> shards,
   for (const auto& shard : shards) {
     auto& own = static_cast<Shard&>(*shard);
     own.flush();
-    for (const auto& [of, multiply_adds] : own.products()) products_[of] += multiply_adds;
-    for (const auto& [copy, count] : own.copies()) copies_[copy] += count;
-    for (const auto& [copy, count] : own.lane_copies()) lane_copies_[copy] += count;
-    for (const auto& [instruction, count] : own.of_special()) special_operands_[instruction] += count;
-    for (const exec::AsyncWaits& found : own.waits()) {
-      exec::AsyncWaits& all = waits_[{found.instruction, found.work}];
-      all = {found.instruction, found.work, all.count + found.count, all.in_flight + found.in_flight,
-             std::max(all.most, found.most)};
-    }
+    add(own.received() ? *own.received() : own.totals());
   }
   counts_ = counts;
 }
 
-Totals Recorder::totals() const {
+void Recorder::add(const Totals& totals) {
+  for (const exec::SizedProduct& p : totals.products)
+    products_[{p.instruction, p.element, p.half_sums}] += p.multiply_adds;
+  for (const exec::BulkCopy& copy : totals.copies) copies_[CopyKey(copy)] += copy.count;
+  for (const exec::LaneCopy& c : totals.lane_copies)
+    lane_copies_[{c.instruction, c.sectors, c.fetched, c.looked_up}] += c.count;
+  for (const exec::SpecialOperands& special : totals.special_operands)
+    special_operands_[special.instruction] += special.count;
+  for (const exec::AsyncWaits& found : totals.waits) {
+    exec::AsyncWaits& all = waits_[{found.instruction, found.work}];
+    all = {found.instruction, found.work, all.count + found.count, all.in_flight + found.in_flight,
+           std::max(all.most, found.most)};
+  }
+}
+
+Totals Recorder::totals_of(const Products& products, const Copies& copies, const LaneCopies& lane_copies,
+                           const SpecialOperands& special_operands) {
   Totals totals;
-  for (const auto& [of, multiply_adds] : products_)
+  for (const auto& [of, multiply_adds] : products)
     totals.products.push_back({std::get<0>(of), std::get<1>(of), multiply_adds, std::get<2>(of)});
-  for (const auto& [copy, count] : copies_) {
+  for (const auto& [copy, count] : copies) {
     totals.copies.push_back(copy.copy());
     totals.copies.back().count = count;
   }
-  for (const auto& [c, count] : lane_copies_) totals.lane_copies.push_back({c[0], c[1], c[2], c[3], count});
+  for (const auto& [c, count] : lane_copies) totals.lane_copies.push_back({c[0], c[1], c[2], c[3], count});
+  for (const auto& [instruction, count] : special_operands)
+    totals.special_operands.push_back({instruction, 0, count});
+  return totals;
+}
+
+Totals Recorder::totals() const {
+  Totals totals = totals_of(products_, copies_, lane_copies_, special_operands_);
   for (const auto& [of, found] : waits_) totals.waits.push_back(found);
-  for (const auto& [instruction, count] : special_operands_) totals.special_operands.push_back({instruction, 0, count});
   return totals;
 }
 
@@ -192,26 +230,35 @@ Expected<void> Recorder::try_to_write(const Block& block) {
   const Expected<std::uint64_t> committed = file_.append_row(Table::blocks, bytes_of(row));
   if (!committed) return failure(committed.error());
   events_ += block.pattern.size();
+  const std::lock_guard lock(mutex_);
+  blocks_.push_back(row);
   return {};
 }
 
 void Recorder::write(const Block& block) {
   if (failed_) return;
-  if (Expected<void> written = try_to_write(block); !written) {
-    const std::lock_guard lock(mutex_);
-    if (!failed_) error_ = std::move(written.error());
-    failed_ = true;
-  }
+  if (Expected<void> written = try_to_write(block); !written) fail(std::move(written.error()));
 }
 
-Expected<void> Recorder::end(std::string_view conclusion) {
+void Recorder::fail(Diagnostics error) {
+  const std::lock_guard lock(mutex_);
+  if (!failed_) error_ = std::move(error);
+  failed_ = true;
+}
+
+Expected<EndRow> Recorder::conclude(std::string_view conclusion) {
   if (failed_) return failure(error_);
   const Expected<std::uint64_t> text = file_.append(Table::text, bytes_of(conclusion));
   if (!text) return failure(text.error());
   const Expected<std::uint64_t> counts = file_.append(Table::counts, bytes_of(counts_));
   if (!counts) return failure(counts.error());
-  const EndRow row{*text, conclusion.size(), *counts, counts_.size(), launch_, 0};
-  const Expected<std::uint64_t> committed = file_.append_row(Table::ends, bytes_of(row));
+  return EndRow{*text, conclusion.size(), *counts, counts_.size(), launch_, 0};
+}
+
+Expected<void> Recorder::end(std::string_view conclusion) {
+  const Expected<EndRow> row = conclude(conclusion);
+  if (!row) return failure(row.error());
+  const Expected<std::uint64_t> committed = file_.append_row(Table::ends, bytes_of(*row));
   if (!committed) return failure(committed.error());
   return {};
 }

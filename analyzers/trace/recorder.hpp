@@ -8,6 +8,9 @@
 // Each worker fills its own block; another thread compresses and writes it while the worker fills the next one. Memory
 // is therefore bounded by two blocks per worker. The worker that runs a CTA determines only the position of its events
 // in the file.
+//
+// Of several processes that run a launch together, each has its own recorder and file. The shards of the first one get
+// the totals of the others.
 #pragma once
 
 #include "analyzers/trace/block.hpp"
@@ -24,10 +27,10 @@ namespace warplens::analyzers::trace {
 /// The events to record.
 struct Selection {
   std::uint64_t first_cta = 0, last_cta = ~std::uint64_t{0}; ///< linear, inclusive
-  std::uint64_t every = 1;                                   ///< record every n-th of these
+  std::uint64_t every = 1;                                   ///< record every n-th of these; 0: none
   std::vector<bool> instructions;                            ///< by index; empty: all
   [[nodiscard]] bool takes(std::uint64_t cta) const {
-    return cta >= first_cta && cta <= last_cta && (cta - first_cta) % every == 0;
+    return every != 0 && cta >= first_cta && cta <= last_cta && (cta - first_cta) % every == 0;
   }
 };
 
@@ -59,8 +62,18 @@ public:
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
               const std::vector<exec::InstructionCount>& counts) override;
 
+  /// Begins again: of the events until now, nothing is left but their place in the file.
+  void in_vain() override;
+
   /// Marks the launch as complete. Error: the first error of all writes.
   Expected<void> end(std::string_view conclusion);
+  /// The same without the row in the table `ends`, which belongs into the file that joins those of several processes.
+  Expected<EndRow> conclude(std::string_view conclusion);
+  /// Error: the first error of all writes.
+  [[nodiscard]] Expected<void> written() const { return failed_ ? Expected<void>(failure(error_)) : Expected<void>(); }
+  /// In the tables `launches` and `blocks` of the file.
+  [[nodiscard]] const LaunchRow& launch_row() const { return row_; }
+  [[nodiscard]] const std::vector<BlockRow>& block_rows() const { return blocks_; }
 
   [[nodiscard]] std::uint64_t events() const { return events_; }
   /// For the conclusion.
@@ -71,16 +84,23 @@ private:
   Recorder(File& file, Selection selection) : file_(file), selection_(std::move(selection)) {}
   void write(const Block& block);
   Expected<void> try_to_write(const Block& block);
+  Expected<void> begin_launch();
+  void fail(Diagnostics error);
+  void add(const Totals& totals);
 
   File& file_;
   Selection selection_;
+  LaunchRow row_;
   std::uint32_t launch_ = 0;
+  std::vector<BlockRow> blocks_; ///< under mutex_
   /// Multiply-adds by instruction, type of A, and whether sums are of half precision.
   using Products = std::map<std::tuple<std::uint32_t, exec::MatrixElement, bool>, std::uint64_t>;
   using Copies = std::map<CopyKey, std::uint64_t>;
   /// Copies by lanes: instruction, sectors, fetched, looked up.
   using LaneCopies = std::map<std::array<std::uint32_t, 4>, std::uint64_t>;
   using SpecialOperands = std::map<std::uint32_t, std::uint64_t>; ///< warps, by instruction
+  static Totals totals_of(const Products& products, const Copies& copies, const LaneCopies& lane_copies,
+                          const SpecialOperands& special_operands);
   std::vector<exec::InstructionCount> counts_;
   Products products_;
   Copies copies_;

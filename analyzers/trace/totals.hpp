@@ -15,6 +15,7 @@ struct Totals {
   std::vector<exec::AsyncWaits> waits;
   std::vector<exec::SpecialOperands> special_operands; ///< one for each instruction
 
+  void fields(Archive& a) { a(products, copies, lane_copies, waits, special_operands); }
   /// Reports them to the analyzers of a shard.
   void tell(exec::Shard& shard) const {
     for (const exec::SizedProduct& product : products) shard.product(product);

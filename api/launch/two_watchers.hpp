@@ -24,6 +24,10 @@ public:
     first_->longest_warps(longest);
     second_->longest_warps(longest);
   }
+  void in_vain() override {
+    first_->in_vain();
+    second_->in_vain();
+  }
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
               const std::vector<exec::InstructionCount>& counts) override {
     std::vector<std::unique_ptr<exec::Shard>> firsts, seconds;

@@ -15,20 +15,34 @@ namespace warplens::api {
 
 namespace trace = analyzers::trace;
 
+namespace {
+
+std::string creator() { return fmt::format("warplens {}", version()); }
+
+} // namespace
+
 Expected<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& path, TraceFilter filter,
-                                                           const std::filesystem::path& device_file) {
+                                                           const std::filesystem::path& device_file,
+                                                           exec::Ranks* ranks) {
   std::string device_text;
   if (!device_file.empty()) {
     Expected<std::string> text = read_file(device_file, limits::kSettingsBytes);
     if (!text) return failure(text.error());
     device_text = std::move(*text);
   }
+  std::unique_ptr<TraceWriter> writer(new TraceWriter(std::move(filter), std::move(device_text)));
+  if (ranks != nullptr) {
+    if (const Expected<void> writable = check_output(path); !writable) return failure(writable.error());
+    writer->part_ = std::make_unique<TracePart>(path, *ranks);
+    return writer;
+  }
   Expected<PendingFile> pending = PendingFile::create(path);
   if (!pending) return failure(pending.error());
-  auto file = trace::File::create(pending->temporary(), fmt::format("warplens {}", version()));
+  auto file = trace::File::create(pending->temporary(), creator());
   if (!file) return failure(file.error());
-  return std::unique_ptr<TraceWriter>(
-      new TraceWriter(std::move(*pending), std::move(*file), std::move(filter), std::move(device_text)));
+  writer->pending_ = std::move(*pending);
+  writer->file_ = std::move(*file);
+  return writer;
 }
 
 Expected<std::vector<bool>> TraceWriter::kept_instructions(const exec::Program& program) const {
@@ -50,8 +64,16 @@ Expected<exec::Watcher*> TraceWriter::begin(const LaunchRequest& request, const 
   for (std::size_t i = 0; i < modules_.size() && !same_module; ++i)
     if (modules_[i].lock() == request.kernel.module) same_module = i;
   const std::string text = describe_launch(request, filter_, device_text_, same_module);
-  auto recorder = trace::Recorder::begin(
-      *file_, text, launch.shape, {filter_.first_block, filter_.last_block, filter_.every, std::move(*instructions)});
+  trace::Selection selection{filter_.first_block, filter_.last_block, filter_.every, std::move(*instructions)};
+  if (part_) {
+    if (const Expected<void> opened = part_->open(creator()); !opened) return failure(opened.error());
+    if (!part_->records(launch)) selection.every = 0;
+  }
+  auto recorder = trace::Recorder::begin(part_ ? part_->file() : *file_, text, launch.shape, std::move(selection));
+  if (part_) {
+    const Expected<void> begun = part_->agree(recorder ? Expected<void>() : failure(recorder.error()));
+    if (!begun) return failure(begun.error());
+  }
   if (!recorder) return failure(recorder.error());
   modules_.push_back(request.kernel.module);
   recorder_ = std::move(*recorder);
@@ -59,17 +81,22 @@ Expected<exec::Watcher*> TraceWriter::begin(const LaunchRequest& request, const 
 }
 
 Expected<void> TraceWriter::end(const LaunchReport& report) {
+  if (part_) {
+    const bool first = part_->is_first();
+    return part_->end(*recorder_, first ? describe_end(report, recorder_->totals()) : std::string());
+  }
   Expected<void> ended = recorder_->end(describe_end(report, recorder_->totals()));
-  if (!ended) pending_.keep();
+  if (!ended) pending_->keep();
   return ended;
 }
 
 Expected<void> TraceWriter::close() {
+  if (part_) return part_->close(creator());
   if (Expected<void> closed = file_->close(); !closed) {
-    pending_.keep();
+    pending_->keep();
     return closed;
   }
-  return pending_.commit();
+  return pending_->commit();
 }
 
 Expected<Trace> Trace::open(const std::filesystem::path& path) {
@@ -187,7 +214,10 @@ Expected<LaunchReport> Trace::analyze(std::size_t index, const ReplayOptions& op
   if (traced.trap) return report;
   if (const std::string only = kept(traced.filter); !only.empty())
     report->partial.push_back(fmt::format("the trace contains only {}: counts of accesses cover only these", only));
-  if (!traced.complete)
+  if (reader_->is_part())
+    report->partial.push_back("the file has only what one rank recorded: counts of accesses cover only its blocks, and "
+                              "it is unknown how often each instruction ran");
+  else if (!traced.complete)
     report->partial.push_back(
         "the run that wrote the trace was interrupted: the counts cover only its beginning, and it is "
         "unknown how often each instruction ran");

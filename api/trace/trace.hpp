@@ -15,6 +15,7 @@
 #include "analyzers/trace/recorder.hpp"
 #include "api/files/output_file.hpp"
 #include "api/launch/launch.hpp"
+#include "api/trace/trace_part.hpp"
 
 namespace warplens::api {
 
@@ -34,22 +35,23 @@ class TraceWriter final : public LaunchRecorder {
 public:
   /// The file has a temporary name (see api/files/output_file.hpp) until close(). If this process is killed or the
   /// disk is full, the temporary file remains and is readable up to that point. `device_file`: the file of the
-  /// launches' device, if it is not a built-in device. Errors: the file cannot be written.
+  /// launches' device, if it is not a built-in device. `ranks`: those of the launches; each writes a file of its own
+  /// (api/trace/trace_part.hpp). Errors: the file cannot be written.
   static Expected<std::unique_ptr<TraceWriter>> create(const std::filesystem::path& path, TraceFilter filter,
-                                                       const std::filesystem::path& device_file = {});
+                                                       const std::filesystem::path& device_file = {},
+                                                       exec::Ranks* ranks = nullptr);
   Expected<exec::Watcher*> begin(const LaunchRequest& request, const exec::Launch& launch) override;
   Expected<void> end(const LaunchReport& report) override;
   Expected<void> close() override;
 
 private:
-  TraceWriter(PendingFile pending, std::unique_ptr<analyzers::trace::File> file, TraceFilter filter,
-              std::string device_text)
-      : pending_(std::move(pending)), file_(std::move(file)), filter_(std::move(filter)),
-        device_text_(std::move(device_text)) {}
+  TraceWriter(TraceFilter filter, std::string device_text)
+      : filter_(std::move(filter)), device_text_(std::move(device_text)) {}
   [[nodiscard]] Expected<std::vector<bool>> kept_instructions(const exec::Program& program) const;
 
-  PendingFile pending_;
+  std::optional<PendingFile> pending_;
   std::unique_ptr<analyzers::trace::File> file_;
+  std::unique_ptr<TracePart> part_; ///< in place of these, over ranks
   TraceFilter filter_;
   std::string device_text_;
   std::unique_ptr<analyzers::trace::Recorder> recorder_;

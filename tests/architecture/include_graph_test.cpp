@@ -78,7 +78,7 @@ const std::vector<Door>& doors() {
       {"oneapi/tbb", {"emulator/exec/grid/workers_tbb.cpp"}},
       {"toml++/", {"emulator/base/toml.", "api/plan/launch_override.", "tests/"}},
       {"boost/program_options", {"tools/"}},
-      {"hdf5.h", {"analyzers/trace/hdf5_file.cpp", "tests/analyzers/trace/"}},
+      {"hdf5.h", {"analyzers/trace/hdf5_", "tests/analyzers/trace/"}},
       {"llvm/", {"emulator/exec/compile/llvm/"}},
       {"mpi.h", {"tools/ranks/mpi.cpp"}},
       {"isa-l/", {"analyzers/trace/deflate.cpp"}},

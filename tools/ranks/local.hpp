@@ -29,6 +29,7 @@ public:
   [[nodiscard]] unsigned rank() const override { return rank_; }
   [[nodiscard]] unsigned count() const override { return count_; }
   [[nodiscard]] unsigned count_here() const override { return count_; }
+  void start() override { fork_now(); }
   std::vector<exec::Bytes> to_first(exec::Bytes own) override;
   exec::Bytes from_first(exec::Bytes of_first) override;
   bool can_read() override;
@@ -38,7 +39,7 @@ public:
   void abort(int status) override;
   [[nodiscard]] Traffic traffic() const override { return traffic_; }
 
-  /// From now on, rank 0 runs alone until it first calls from_first() or to_first(). The others end here. `in_rank` is
+  /// From now on, rank 0 runs alone until it first calls start(), from_first() or to_first(). The others end here. `in_rank` is
   /// called in each forked process.
   void fork_ranks(void (*in_rank)());
   /// Whether this process is not the one that the launcher started: it must not run what the program does at its end.

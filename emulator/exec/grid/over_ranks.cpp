@@ -162,6 +162,8 @@ private:
     verdict = unpacked<Verdict>(ranks_.from_first(packed(verdict)));
     if (!verdict.alone_because.empty()) {
       if (written) written->restore();
+      workers.clear();
+      if (launch_.watcher != nullptr) launch_.watcher->in_vain();
       why = std::move(verdict.alone_because);
       return std::nullopt;
     }

@@ -276,6 +276,8 @@ public:
   virtual void longest_warps(const LongestWarps&) {}
   /// Null if it needs the events of all blocks.
   virtual SampledWatcher* sampled() { return nullptr; }
+  /// The events since make_shard() do not count, and the shards are gone: the launch runs again.
+  virtual void in_vain() {}
   /// Called once, after the last CTA, with all shards in worker order and the counts of each instruction.
   virtual void finish(std::vector<std::unique_ptr<Shard>> shards, const std::vector<InstructionCount>& counts) = 0;
 };

@@ -50,6 +50,8 @@ public:
   [[nodiscard]] virtual unsigned count() const = 0;
   [[nodiscard]] virtual unsigned count_here() const = 0; ///< on this machine
   [[nodiscard]] bool is_first() const { return rank() == 0; }
+  /// From now on, rank() stays the same: the first call of a function below may make the other ranks, too.
+  virtual void start() {}
 
   virtual std::vector<Bytes> to_first(Bytes own) = 0;
   virtual Bytes from_first(Bytes of_first) = 0;
