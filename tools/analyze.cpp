@@ -114,6 +114,7 @@ int analyze(const std::vector<std::string>& arguments) {
   const po::options_description visible = analyze_options();
   const TraceCommand command = parse_trace_command(arguments, visible, 1, "warplens analyze TRACE.h5");
   if (command.files.empty()) return show_help(kAnalyzeHelp + report_help(), visible, kAnalyzeExamples);
+  if (ranks != nullptr) ranks->start();
   const LimitGuard guard(command.values);
   const ReportOptions output = report_options(command.values, STDOUT_FILENO);
   const Reports reports = analyze_all(command.files.front(), command.values, ranks);

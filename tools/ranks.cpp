@@ -56,14 +56,14 @@ void tell_kept() {
   [[maybe_unused]] const ssize_t written = ::write(usual_stderr, text.data(), text.size());
 }
 
-/// What only the ranks of one job have in common, if all of them are on this machine. Only OpenMPI tells both.
-std::optional<std::string> local_job(const RankPlace& place) {
+/// Where the ranks meet, if all of them are on this machine. Only OpenMPI tells this. As in ranks/early.cpp.
+std::optional<MeetingName> local_job(const RankPlace& place) {
   const char* const job = std::getenv("PMIX_NAMESPACE");
   const char* const server = std::getenv("PMIX_SERVER_URI2");
   const char* const path = std::getenv("WARPLENS_RANKS_BY");
   if (job == nullptr || server == nullptr || place.here != place.count) return std::nullopt;
   if (path != nullptr && std::string_view(path) == "mpi") return std::nullopt;
-  return fmt::format("warplens {} {} {}", geteuid(), job, server);
+  return MeetingName(job, server);
 }
 
 } // namespace
@@ -82,7 +82,7 @@ exec::Ranks* join_ranks() {
   if (ranks != 0) api::without_terminal();
   if (ranks < 2) return nullptr;
   const RankPlace place = rank_place();
-  if (const std::optional<std::string> job = local_job(place)) {
+  if (const std::optional<MeetingName> job = local_job(place)) {
     connection = local = new LocalConnection(place.rank, place.count, *job);
     if (!connection->is_first()) be_silent();
     return connection;

@@ -20,11 +20,12 @@ struct RankPlace {
 };
 RankPlace rank_place();
 
-/// Throws UsageError where this process is one of several, but Warplens was built without MPI.
+/// If all ranks are on this machine, the others wait here until rank 0 calls exec::Ranks::start(), and end there if it
+/// does not. Throws UsageError where this process is one of several, but Warplens was built without MPI.
 exec::Ranks* join_ranks();
 
-/// On all ranks, where this process has no other threads: if all ranks are on this machine, rank 0 reads the input for
-/// them, and they take part from the first launch on. Does not return on other ranks then.
+/// Where this process has no other threads: if all ranks are on this machine, rank 0 reads the input for them, and forks
+/// them when they first take part.
 void share_process();
 /// Ends this process if share_process() has made it: only the caller's process may run what comes after the launches.
 void end_rank();

@@ -306,9 +306,9 @@ int run(const Strings& arguments) {
       parse_command_line(arguments, visible, {"max-steps", "threads", "shared", "registers", "trace-every"}).values;
   if (values.count("help") != 0) return show_help(kRunHelp + report_help(), visible, kRunExamples);
   const bool alone = values.count("tool") != 0;
-  // The watchdog of a limit is a thread, which a forked process would not have. Other ranks end here, before they have
-  // done what rank 0 does for them.
-  if (ranks != nullptr && !alone && values.count("time-limit") == 0 && values.count("max-memory") == 0) share_process();
+  // The watchdog of a limit is a thread, which a forked process would not have.
+  const bool watched = values.count("time-limit") != 0 || values.count("max-memory") != 0;
+  if (ranks != nullptr && !alone) watched ? ranks->start() : share_process();
   const LimitGuard guard(values);
   po::variables_map of_report = values;
   if (values.count("tool") != 0) // these files are of the tools' messages

@@ -33,7 +33,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kPage = std::tuple_size_v<exec::ByteMask> * 64;
 constexpr int kStatusOfRank = 3; ///< of a process whose peer has ended: the launcher ends the others
-constexpr auto kPatience = 60s;  ///< for all ranks to come
 constexpr auto kLauncher = 3s;   ///< for the launcher to end a job whose rank has ended, and to say why
 
 /// False: the other end is closed.
@@ -102,52 +101,35 @@ void on_child(int) {
   errno = error;
 }
 
-bool is_ours(int socket) {
-  ucred of{};
-  socklen_t size = sizeof of;
-  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &of, &size) == 0 && of.uid == geteuid();
-}
-
 } // namespace
 
-LocalConnection::LocalConnection(unsigned rank, unsigned count, const std::string& name)
+LocalConnection::LocalConnection(unsigned rank, unsigned count, const MeetingName& name)
     : rank_(rank), count_(count), sockets_(count, -1), children_(count, -1), processors_(count) {
   meet(name);
 }
 
-void LocalConnection::meet(const std::string& name) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::size_t length = std::min(name.size(), sizeof address.sun_path - 1);
-  std::memcpy(address.sun_path + 1, name.data(), length); // an abstract name: it ends with the socket
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  const int own = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (own < 0) fail("cannot create a socket");
-  const auto* const where = reinterpret_cast<const sockaddr*>(&address);
+void LocalConnection::meet(const MeetingName& name) {
   if (rank_ == 0) {
-    if (bind(own, where, size) != 0 || listen(own, static_cast<int>(std::min(count_, 4096u))) != 0)
+    const int own = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (own < 0) fail("cannot create a socket");
+    if (bind(own, name.address(), name.size()) != 0 || listen(own, static_cast<int>(std::min(count_, 4096u))) != 0)
       fail("cannot listen for the other ranks");
     gather(own);
     close(own);
+    others_wait_ = true;
     return;
   }
-  Hello hello{rank_, {}};
-  sched_getaffinity(0, sizeof hello.processors, &hello.processors);
-  const auto end = Clock::now() + kPatience;
-  auto pause = 500us;
-  while (connect(own, where, size) != 0) {
-    if ((errno != ECONNREFUSED && errno != ENOENT && errno != EINTR && errno != EAGAIN) || Clock::now() > end)
-      fail("cannot reach rank 0");
-    std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, std::chrono::microseconds(20ms));
-  }
-  if (!is_ours(own)) throw std::runtime_error("cannot reach rank 0: the socket belongs to another user");
-  sockets_[0] = own;
-  if (!send_all(own, &hello, sizeof hello)) fail("cannot reach rank 0");
+  sockets_[0] = early_meeting;
+  if (early_meeting >= 0) return;
+  sockets_[0] = meet_first(rank_, name);
+  if (sockets_[0] < 0 && errno == EPERM)
+    throw std::runtime_error("cannot reach rank 0: the socket belongs to another user");
+  if (sockets_[0] < 0) fail("cannot reach rank 0");
+  if (!first_wants_us(sockets_[0])) _exit(0);
 }
 
 void LocalConnection::gather(int listener) {
-  const auto end = Clock::now() + kPatience;
+  const auto end = Clock::now() + std::chrono::seconds(kPatience);
   for (unsigned missing = count_ - 1; missing > 0;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     if (left < 0ms || !has_news(listener, left))
@@ -167,20 +149,17 @@ void LocalConnection::gather(int listener) {
   }
 }
 
-void LocalConnection::fork_ranks(void (*in_rank)()) {
-  if (rank_ == 0) {
-    in_rank_ = in_rank;
-    launched_ = std::exchange(sockets_, std::vector<int>(count_, -1));
-    return;
-  }
-  // Rank 0 sends nothing to this process: it waits for its end.
-  char nothing = 0;
-  static_cast<void>(receive_all(sockets_[0], &nothing, 1));
-  _exit(0);
+void LocalConnection::start() {
+  if (!others_wait_) return;
+  others_wait_ = false;
+  if (in_rank_ != nullptr) return fork_now();
+  for (unsigned rank = 1; rank < count_; ++rank)
+    if (!want(sockets_[rank])) is_gone(rank);
 }
 
 void LocalConnection::fork_now() {
-  if (in_rank_ == nullptr) return;
+  // The launcher's processes get nothing from this one: they wait for its end.
+  launched_ = std::exchange(sockets_, std::vector<int>(count_, -1));
   forked_ranks = &children_;
   struct sigaction action {};
   action.sa_handler = on_child;
@@ -259,7 +238,7 @@ void LocalConnection::is_gone(unsigned other) const {
 
 std::vector<exec::Bytes> LocalConnection::to_first(exec::Bytes own) {
   std::vector<exec::Bytes> all;
-  fork_now();
+  start();
   if (rank_ != 0) {
     send(sockets_[0], own);
     return all;
@@ -270,7 +249,7 @@ std::vector<exec::Bytes> LocalConnection::to_first(exec::Bytes own) {
 }
 
 exec::Bytes LocalConnection::from_first(exec::Bytes of_first) {
-  fork_now();
+  start();
   if (rank_ != 0) return receive(0);
   for (unsigned to = 1; to < count_; ++to) send(sockets_[to], of_first);
   return of_first;
@@ -278,7 +257,7 @@ exec::Bytes LocalConnection::from_first(exec::Bytes of_first) {
 
 // The system may forbid this, or permit it for children only.
 bool LocalConnection::can_read() {
-  fork_now();
+  start();
   const char* const by = std::getenv("WARPLENS_RANKS_BY");
   if (rank_ != 0 || (by != nullptr && std::string_view(by) == "sockets")) return false;
   const pid_t child = children_[1];
@@ -305,7 +284,7 @@ bool LocalConnection::read_pages(unsigned rank, std::span<const std::uint64_t> p
 }
 
 bool LocalConnection::leave(std::optional<std::chrono::milliseconds> patience) {
-  if (in_rank_ != nullptr) return true; // no other rank takes part
+  if (others_wait_) return true; // they end with this process
   const Header header{Kind::leave, 0};
   Header theirs;
   if (rank_ != 0) {

@@ -6,12 +6,16 @@
 // have its modules and buffers, whose pages the system shares until one of them is written. The processes that the
 // launcher started for these ranks only wait for the end of rank 0.
 //
-//   LocalConnection ranks(place, name);     // returns when all ranks have met
-//   ranks.fork_ranks();                     // on all ranks; returns only on rank 0
+//   LocalConnection ranks(place, name);     // on rank 0: returns when all ranks have met
+//   ranks.fork_ranks();                     // on rank 0
 //   ranks.from_first(…)                     // on rank 0: returns count() times, in as many processes
+//
+// On other ranks, the first line returns when rank 0 calls start() without having called fork_ranks() before, or not at
+// all.
 #pragma once
 
 #include "tools/ranks/connection.hpp"
+#include "tools/ranks/meeting.hpp"
 
 #include <sys/types.h>
 
@@ -23,13 +27,14 @@ namespace warplens::tools {
 
 class LocalConnection final : public Connection {
 public:
-  /// `name`: of the launcher's job. Throws std::runtime_error if not all ranks come.
-  LocalConnection(unsigned rank, unsigned count, const std::string& name);
+  /// Ends this process if it is another one than rank 0 and not needed. Throws std::runtime_error if not all ranks
+  /// come.
+  LocalConnection(unsigned rank, unsigned count, const MeetingName& name);
 
   [[nodiscard]] unsigned rank() const override { return rank_; }
   [[nodiscard]] unsigned count() const override { return count_; }
   [[nodiscard]] unsigned count_here() const override { return count_; }
-  void start() override { fork_now(); }
+  void start() override;
   std::vector<exec::Bytes> to_first(exec::Bytes own) override;
   exec::Bytes from_first(exec::Bytes of_first) override;
   bool can_read() override;
@@ -39,9 +44,9 @@ public:
   void abort(int status) override;
   [[nodiscard]] Traffic traffic() const override { return traffic_; }
 
-  /// From now on, rank 0 runs alone until it first calls start(), from_first() or to_first(). The others end here. `in_rank` is
-  /// called in each forked process.
-  void fork_ranks(void (*in_rank)());
+  /// From now on, rank 0 runs alone until it first calls start(), from_first() or to_first(), and then forks the
+  /// others. `in_rank` is called in each forked process.
+  void fork_ranks(void (*in_rank)()) { in_rank_ = in_rank; }
   /// Whether this process is not the one that the launcher started: it must not run what the program does at its end.
   [[nodiscard]] bool is_forked() const { return forked_; }
 
@@ -51,12 +56,8 @@ private:
     Kind kind{};
     std::uint64_t size = 0;
   };
-  struct Hello {
-    unsigned rank = 0;
-    cpu_set_t processors;
-  };
   void gather(int listener);
-  void meet(const std::string& name);
+  void meet(const MeetingName& name);
   void fork_now();
   void become(unsigned rank, int socket);
   void send(int socket, const exec::Bytes& bytes);
@@ -69,6 +70,7 @@ private:
   std::vector<pid_t> children_;       ///< by rank
   std::vector<cpu_set_t> processors_; ///< of each rank
   void (*in_rank_)() = nullptr;       ///< rank 0, until it forks
+  bool others_wait_ = false;          ///< rank 0, until start()
   bool forked_ = false;
   Traffic traffic_;
 };

@@ -129,12 +129,9 @@ private:
 
 /// Calls visit(address, before, mask, codes or null) for each page that differs.
 template <class Visit> void each_changed(const WrittenPages& written, Visit&& visit) {
-  written.each([&](std::uint64_t begin, std::uint64_t end, const std::byte* before, const std::uint8_t* reduced) {
-    for (std::uint64_t at = begin; at < end; at += kHostPageBytes) {
-      const std::byte* const old = before + (at - begin);
-      const ByteMask mask = differing(old, memory_at(at));
-      if (any(mask)) visit(at, old, mask, reduced == nullptr ? nullptr : reduced + (at - begin) / 4);
-    }
+  written.each([&](std::uint64_t page, const std::byte* before, const std::uint8_t* reduced) {
+    const ByteMask mask = differing(before, memory_at(page));
+    if (any(mask)) visit(page, before, mask, reduced);
   });
 }
 
@@ -151,9 +148,9 @@ struct Combination::Changes {
 Bytes changes_of(const WrittenPages& written, bool reduces, bool contents) {
   Bytes out;
   std::size_t most = 0;
-  written.each([&](std::uint64_t begin, std::uint64_t end, const std::byte*, const std::uint8_t*) {
-    most += (end - begin) / kHostPageBytes *
-            (sizeof(std::uint64_t) + sizeof(ByteMask) + kHostPageBytes + (reduces ? kHostPageBytes / 4 : 0));
+  written.each([&](std::uint64_t, const std::byte*, const std::uint8_t*) {
+    most += sizeof(std::uint64_t) + sizeof(ByteMask) + (contents ? kHostPageBytes : 0) +
+            (reduces ? kHostPageBytes / 4 : 0);
   });
   out.reserve(most); // takes memory only where it is used
   each_changed(written, [&](std::uint64_t address, const std::byte*, const ByteMask& mask, const std::uint8_t* codes) {
@@ -164,6 +161,8 @@ Bytes changes_of(const WrittenPages& written, bool reduces, bool contents) {
   });
   return out;
 }
+
+Combination::~Combination() = default;
 
 Combination::Combination(const WrittenPages& written, bool reduces) : reduces_(reduces) {
   each_changed(written,
@@ -178,11 +177,13 @@ Combination::Combination(const WrittenPages& written, bool reduces) : reduces_(r
 }
 
 void Combination::add(const Bytes& changes, const PageSource& source) {
-  constexpr std::size_t kAtOnce = 256; // pages: more would not stay in the processor's cache
+  constexpr std::size_t kAtOnce = 64; // pages: more would not stay in the processor's cache
   Reader reader(changes);
-  std::vector<Changes> some(kAtOnce);
+  std::vector<Changes>& some = some_;
+  some.resize(kAtOnce);
   std::vector<std::uint64_t> addresses;
-  Bytes contents(source ? kAtOnce * kHostPageBytes : 0);
+  Bytes& contents = contents_;
+  if (source) contents.resize(kAtOnce * kHostPageBytes);
   while (conflict_.empty() && reader.more()) {
     addresses.clear();
     for (; addresses.size() < kAtOnce && reader.more(); addresses.push_back(some[addresses.size()].address)) {

@@ -29,6 +29,7 @@ class Combination {
 public:
   /// Begins with the changes of this process. `written` must outlive it.
   Combination(const WrittenPages& written, bool reduces);
+  ~Combination();
   /// Applies those of another process to memory, up to the first conflict.
   void add(const Bytes& changes, const PageSource& source = nullptr);
   /// Why the parts depend on each other; empty: they do not.
@@ -52,6 +53,8 @@ private:
   bool reduces_;
   std::map<std::uint64_t, Page> pages_; ///< by address
   std::string conflict_;
+  std::vector<Changes> some_; ///< room for add(), which new memory would make slow
+  Bytes contents_;            ///< the same
 };
 
 /// The contents of these bytes, and how another process takes them over.

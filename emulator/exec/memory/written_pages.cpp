@@ -24,13 +24,6 @@ constexpr std::uint64_t kMostParts = 16384, kSmallPart = std::uint64_t{64} << 10
 
 std::atomic<WrittenPages*> active{nullptr};
 
-// The room for copies is zeros already: new memory costs more than the comparison, and results often begin as zeros.
-void copy(std::byte* to, const std::byte* from, std::size_t size) {
-  constexpr std::size_t kStep = kHostPageBytes;
-  static constexpr std::array<std::byte, kStep> kZeros{};
-  for (std::size_t at = 0; at < size; at += kStep)
-    if (std::memcmp(from + at, kZeros.data(), kStep) != 0) std::memcpy(to + at, from + at, kStep);
-}
 struct sigaction before_us;
 
 } // namespace
@@ -41,7 +34,7 @@ WrittenPages::WrittenPages(std::span<const Allocation> allocations) {
   for (const Allocation& a : allocations) {
     if (a.constant || a.size() == 0) continue;
     const std::uint64_t begin = a.begin / page * page, end = (a.end + page - 1) / page * page;
-    if (regions_.empty() || regions_.back().end < begin) regions_.push_back({begin, begin, nullptr, 0, 0, {}});
+    if (regions_.empty() || regions_.back().end < begin) regions_.push_back({begin, begin, nullptr, 0, 0, {}, {}});
     bytes += end - std::min(end, regions_.back().end);
     regions_.back().end = std::max(regions_.back().end, end);
   }
@@ -58,6 +51,7 @@ WrittenPages::WrittenPages(std::span<const Allocation> allocations) {
     region.room = static_cast<std::byte*>(room);
     region.shift = (region.begin - reinterpret_cast<std::uint64_t>(room)) % part_bytes_;
     region.parts = std::vector<Part>(part_of(region, region.end - 1) + 1);
+    region.copied.resize(region.page_of(region.end));
   }
   active = this;
   watching_ = true;
@@ -94,8 +88,8 @@ void WrittenPages::stop() {
 }
 
 void WrittenPages::restore() {
-  each([](std::uint64_t begin, std::uint64_t end, const std::byte* before, const std::uint8_t*) {
-    std::memcpy(pointer(begin), before, end - begin);
+  each([](std::uint64_t page, const std::byte* before, const std::uint8_t*) {
+    std::memcpy(pointer(page), before, kHostPageBytes);
   });
 }
 
@@ -103,6 +97,19 @@ WrittenPages::Region* WrittenPages::region_of(std::uint64_t address) {
   const auto after = std::upper_bound(regions_.begin(), regions_.end(), address,
                                       [](std::uint64_t at, const Region& region) { return at < region.begin; });
   return after == regions_.begin() || address >= std::prev(after)->end ? nullptr : &*std::prev(after);
+}
+
+// Results often begin as zeros: to compare them costs less than new memory for a copy.
+void WrittenPages::copy(Region& region, const AddressRange& at) {
+#ifdef MADV_POPULATE_READ
+  // Otherwise, each page of which nothing was read or written yet is a fault. An older system ignores this.
+  (void)madvise(pointer(at.begin), at.size(), MADV_POPULATE_READ);
+#endif
+  for (std::uint64_t page = at.begin; page < at.end; page += kHostPageBytes) {
+    if (std::memcmp(pointer(page), kZeros.data(), kHostPageBytes) == 0) continue;
+    std::memcpy(region.copy_of(page), pointer(page), kHostPageBytes);
+    region.copied[region.page_of(page)] = 1;
+  }
 }
 
 // Of several threads that write to a part for the first time, one copies it, and the others wait.
@@ -114,7 +121,7 @@ bool WrittenPages::open(std::uint64_t address) {
   std::uint8_t expected = kProtected;
   if (part.state.compare_exchange_strong(expected, kCopying)) {
     const AddressRange at = range_of(*region, number);
-    copy(region->copy_of(at.begin), static_cast<const std::byte*>(pointer(at.begin)), at.size());
+    copy(*region, at);
     if (mprotect(pointer(at.begin), at.size(), PROT_READ | PROT_WRITE) != 0) return false;
     part.state = kOpen;
     return true;

@@ -4,7 +4,7 @@
 //
 //   WrittenPages written(launch.allocations);   // the launch runs …
 //   written.stop();
-//   written.each([](std::uint64_t begin, std::uint64_t end, const std::byte* before, const std::uint8_t* reduced) {…});
+//   written.each([](std::uint64_t page, const std::byte* before, const std::uint8_t* reduced) {…});
 //   written.restore();
 //
 // Only one object at a time may watch.
@@ -13,6 +13,7 @@
 #include "emulator/exec/memory/memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <memory>
@@ -53,16 +54,17 @@ public:
   /// After stop(): everything is as before the launch.
   void restore();
 
-  /// Calls visit(begin, end, before, reduced) for each part that was written, ascending. `before`: its contents before
-  /// the launch; `reduced`: the code of each word, or null. Parts consist of whole pages of kHostPageBytes.
+  /// Calls visit(address, before, reduced) for each page of kHostPageBytes of the parts that were written, ascending.
+  /// `before`: its contents before the launch; `reduced`: the code of each word, or null.
   template <class Visit> void each(Visit&& visit) const {
     for (const Region& region : regions_)
       for (std::uint64_t part = 0; part < region.parts.size(); ++part) {
         if (region.parts[part].state != kOpen) continue;
         const AddressRange at = range_of(region, part);
         const std::uint8_t* const codes = region.parts[part].codes.load();
-        visit(at.begin, at.end, region.copy_of(at.begin),
-              codes == nullptr ? nullptr : codes + at.begin % part_bytes_ / 4);
+        for (std::uint64_t page = at.begin; page < at.end; page += kHostPageBytes)
+          visit(page, region.copied[region.page_of(page)] != 0 ? region.copy_of(page) : kZeros.data(),
+                codes == nullptr ? nullptr : codes + page % part_bytes_ / 4);
       }
   }
 
@@ -77,9 +79,14 @@ private:
     std::byte* room = nullptr;               ///< for the copies, mapped with room_bytes; …
     std::uint64_t room_bytes = 0, shift = 0; ///< … begins so far before a multiple of the size of a part
     std::vector<Part> parts;
+    /// By page, whether it has a copy: without one, it was zeros. Reading a copy of zeros would take memory, too.
+    std::vector<std::uint8_t> copied;
+    [[nodiscard]] std::size_t page_of(std::uint64_t address) const { return (address - begin) / kHostPageBytes; }
     [[nodiscard]] std::byte* copy_of(std::uint64_t address) const { return room + shift + (address - begin); }
   };
 
+  static constexpr std::array<std::byte, kHostPageBytes> kZeros{};
+  static void copy(Region& region, const AddressRange& at);
   static void on_fault(int signal, siginfo_t* info, void* context);
   Region* region_of(std::uint64_t address);
   /// Parts begin at multiples of their size.
