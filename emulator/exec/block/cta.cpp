@@ -46,13 +46,6 @@ std::uint64_t allocated(std::uint64_t bytes, int sm) {
   return (bytes + piece - 1) / piece * piece;
 }
 
-bool differs_by_cta(isa::Special special) {
-  using isa::Special;
-  constexpr Special kThese[] = {Special::ctaid, Special::clusterid, Special::cluster_ctaid, Special::cluster_ctarank,
-                                Special::smid,  Special::gridid,    Special::envreg1,       Special::envreg2};
-  return std::find(std::begin(kThese), std::end(kThese), special) != std::end(kThese);
-}
-
 void set_lane(Warp& warp, const SpecialRow& special, int lane, std::uint32_t value) {
   switch (special.lane_bytes) {
   case 1: row<std::uint8_t>(&warp, special.offset)[lane] = static_cast<std::uint8_t>(value); break;
@@ -79,7 +72,7 @@ Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program
   shared = shared_memory_.get();
   set_local(program.local_bytes);
   std::copy_if(program.specials.begin(), program.specials.end(), std::back_inserter(by_cta_),
-               [](const SpecialRow& s) { return differs_by_cta(s.special); });
+               [&](const SpecialRow& s) { return value_in_cta(s).has_value(); });
   if (program.uses_tensor_memory) tensor_memory = std::make_unique<TensorMemory>();
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
     Warp* const slot = new (warps_.get() + i * warp_stride_) Warp();
@@ -209,6 +202,22 @@ std::uint64_t Cta::place_in_cluster(const SpecialRow& s) const {
   return s.special == isa::Special::clusterid ? position[s.component] / extent : position[s.component] % extent;
 }
 
+std::optional<std::uint64_t> Cta::value_in_cta(const SpecialRow& s) const {
+  using isa::Special;
+  const Launch& launch = worker.launch;
+  switch (s.special) {
+  case Special::ctaid: return s.component < 3 ? position[s.component] : 0;
+  case Special::clusterid:
+  case Special::cluster_ctaid:
+  case Special::cluster_ctarank: return place_in_cluster(s);
+  case Special::smid: return number % launch.machine.sms;
+  case Special::gridid: return launch.grid_id;
+  case Special::envreg1: return launch.grid_workspace >> 32; // where cooperative groups read it
+  case Special::envreg2: return launch.grid_workspace;
+  default: return std::nullopt;
+  }
+}
+
 // Rows that depend on the lane are written once per slot; rows that depend on the CTA, for each CTA.
 void Cta::write_special_rows(Warp& warp, bool first_time) {
   using isa::Special;
@@ -217,16 +226,9 @@ void Cta::write_special_rows(Warp& warp, bool first_time) {
   for (const SpecialRow& s : first_time ? program.specials : by_cta_) {
     const auto all = [&](std::uint64_t value) { fill(warp, s.offset, s.lane_bytes, value); };
     const auto component = [&](const std::uint32_t* xyz) { return s.component < 3 ? xyz[s.component] : 0; };
-    switch (s.special) {
-    case Special::ctaid: all(component(position)); continue;
-    case Special::clusterid:
-    case Special::cluster_ctaid:
-    case Special::cluster_ctarank: all(place_in_cluster(s)); continue;
-    case Special::smid: all(number % launch.machine.sms); continue;
-    case Special::gridid: all(launch.grid_id); continue;
-    case Special::envreg1: all(launch.grid_workspace >> 32); continue; // where cooperative groups read it
-    case Special::envreg2: all(launch.grid_workspace); continue;
-    default: break;
+    if (const std::optional<std::uint64_t> value = value_in_cta(s)) {
+      all(*value);
+      continue;
     }
     switch (s.special) {
     case Special::tid:

@@ -22,6 +22,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <type_traits>
 
 namespace warplens::runtime {
 
@@ -38,28 +39,26 @@ struct Head {
   std::uint64_t complete = 0, size = 0, failed = 0;
 };
 
-bool write_all(int file, const void* data, std::size_t size, std::size_t at) {
-  for (const char* from = static_cast<const char*>(data); size > 0;) {
-    const ssize_t done = pwrite(file, from, size, static_cast<off_t>(at));
+/// Calls pread or pwrite until all bytes are transferred. False: an error, or the end of the file.
+template <class Void>
+bool transfer_all(ssize_t (*transfer)(int, Void*, std::size_t, off_t), int file, Void* data, std::size_t size,
+                  std::size_t at) {
+  using Byte = std::conditional_t<std::is_const_v<Void>, const char, char>;
+  for (Byte* here = static_cast<Byte*>(data); size > 0;) {
+    const ssize_t done = transfer(file, here, size, static_cast<off_t>(at));
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return false;
-    from += done;
+    here += done;
     at += static_cast<std::size_t>(done);
     size -= static_cast<std::size_t>(done);
   }
   return true;
 }
-
+bool write_all(int file, const void* data, std::size_t size, std::size_t at) {
+  return transfer_all(&pwrite, file, data, size, at);
+}
 bool read_all(int file, void* data, std::size_t size, std::size_t at) {
-  for (char* to = static_cast<char*>(data); size > 0;) {
-    const ssize_t done = pread(file, to, size, static_cast<off_t>(at));
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    to += done;
-    at += static_cast<std::size_t>(done);
-    size -= static_cast<std::size_t>(done);
-  }
-  return true;
+  return transfer_all(&pread, file, data, size, at);
 }
 
 void close_if_open(int& file) {
