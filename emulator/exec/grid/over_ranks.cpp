@@ -90,6 +90,7 @@ void unpack_workers(const Launch& launch, const Bytes& bytes, Workers& workers) 
   for (std::size_t left = a.size(0); left > 0 && a.good(); --left) {
     workers.push_back(
         std::make_unique<Worker>(launch, launch.watcher != nullptr ? launch.watcher->make_shard() : nullptr));
+    workers.back()->watch.reset(); // it runs nothing
     a(*workers.back());
   }
 }
@@ -144,6 +145,7 @@ private:
     }
     if (written) written->stop();
     for (const auto& worker : workers) {
+      worker->watch.reset(); // its tables, which are large, can then be those of the next worker
       part.steps += worker->steps;
       if (worker->trap && (!part.trap || worker->trap->cta < part.trap->cta)) part.trap = worker->trap;
     }
