@@ -24,8 +24,8 @@ RankPlace rank_place();
 /// does not. Throws UsageError where this process is one of several, but Warplens was built without MPI.
 exec::Ranks* join_ranks();
 
-/// Where this process has no other threads: if all ranks are on this machine, rank 0 reads the input for them, and forks
-/// them when they first take part.
+/// Where this process has no other threads: if all ranks are on this machine, rank 0 reads the input for them, and
+/// forks them when they first take part.
 void share_process();
 /// Ends this process if share_process() has made it: only the caller's process may run what comes after the launches.
 void end_rank();

@@ -52,7 +52,7 @@ Expected<const FileFunctions*> functions() {
 } // namespace
 
 Expected<std::unique_ptr<File>> File::create(const std::filesystem::path& path, std::string_view creator,
-                                              const std::optional<PartId>& part) {
+                                             const std::optional<PartId>& part) {
   const Expected<const FileFunctions*> library = functions();
   if (!library) return failure(library.error());
   return (*library)->create(path, creator, part);

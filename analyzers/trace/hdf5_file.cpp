@@ -38,8 +38,8 @@ struct Extent {
 
 struct Handles : Tables {
   bool is_part = false;
-  std::map<std::string, Tables> parts;                  ///< by name
-  std::array<std::vector<Extent>, kTables> extents;     ///< of a file that is read
+  std::map<std::string, Tables> parts;              ///< by name
+  std::array<std::vector<Extent>, kTables> extents; ///< of a file that is read
   hid_t table(Table t) const { return tables[static_cast<std::size_t>(t)].id(); }
   std::uint64_t& size(Table t) { return rows[static_cast<std::size_t>(t)]; }
   /// The rows that a row belongs to.
@@ -309,8 +309,7 @@ Expected<void> Hdf5File::read_piece(Table table, std::uint64_t piece, std::span<
   const Extent& from = handles_->at(table, piece * t.piece_rows);
   const hsize_t at = piece * t.piece_rows - from.first;
   const auto damaged = [&] {
-    return failure(
-        fmt::format("the trace '{}' is damaged: piece {} of '{}'", *from.path, at / t.piece_rows, t.name));
+    return failure(fmt::format("the trace '{}' is damaged: piece {} of '{}'", *from.path, at / t.piece_rows, t.name));
   };
   {
     const std::lock_guard lock(mutex_);

@@ -157,8 +157,8 @@ std::optional<std::uint32_t> number_attribute(hid_t file, const char* name) {
 bool write_head(hid_t file, std::string_view creator, const std::optional<PartId>& part) {
   return write_attribute(file, "format", kFormat) && write_attribute(file, "creator", creator) &&
          write_attribute(file, "version", H5T_NATIVE_UINT32, &kVersion) &&
-         (!part || (write_attribute(file, "run", part->run) &&
-                    write_attribute(file, "rank", H5T_NATIVE_UINT32, &part->rank)));
+         (!part ||
+          (write_attribute(file, "run", part->run) && write_attribute(file, "rank", H5T_NATIVE_UINT32, &part->rank)));
 }
 
 std::string reason() { return errno != 0 ? fmt::format(": {}", std::strerror(errno)) : std::string(); }

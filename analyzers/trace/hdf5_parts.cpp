@@ -68,8 +68,7 @@ template <class Row> bool write_rows(hid_t file, Table table, const std::vector<
   const Handle data = create_table(file, table);
   const hsize_t size = rows.size();
   if (!data || H5Dset_extent(data.id(), &size) < 0) return false;
-  return rows.empty() ||
-         H5Dwrite(data.id(), row_type(table).id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()) >= 0;
+  return rows.empty() || H5Dwrite(data.id(), row_type(table).id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()) >= 0;
 }
 
 bool write_tables(hid_t file, const Joined& joined) {
@@ -77,11 +76,10 @@ bool write_tables(hid_t file, const Joined& joined) {
   const std::vector<FilePart> first(joined.parts.begin(), joined.parts.begin() + 1);
   bool fine = true;
   for (const Table table : {Table::text, Table::counts}) fine = fine && create_virtual(file, table, first);
-  for (const Table table :
-       {Table::patterns, Table::segments, Table::pattern, Table::warp, Table::base, Table::offsets})
+  for (const Table table : {Table::patterns, Table::segments, Table::pattern, Table::warp, Table::base, Table::offsets})
     fine = fine && create_virtual(file, table, joined.parts);
-  return fine && write_rows(file, Table::launches, joined.launches) &&
-         write_rows(file, Table::blocks, joined.blocks) && write_rows(file, Table::ends, joined.ends);
+  return fine && write_rows(file, Table::launches, joined.launches) && write_rows(file, Table::blocks, joined.blocks) &&
+         write_rows(file, Table::ends, joined.ends);
 }
 
 } // namespace

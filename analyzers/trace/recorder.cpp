@@ -200,8 +200,7 @@ Totals Recorder::totals_of(const Products& products, const Copies& copies, const
     totals.copies.back().count = count;
   }
   for (const auto& [c, count] : lane_copies) totals.lane_copies.push_back({c[0], c[1], c[2], c[3], count});
-  for (const auto& [instruction, count] : special_operands)
-    totals.special_operands.push_back({instruction, 0, count});
+  for (const auto& [instruction, count] : special_operands) totals.special_operands.push_back({instruction, 0, count});
   return totals;
 }
 

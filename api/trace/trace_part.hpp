@@ -28,7 +28,8 @@ public:
   Expected<void> agree(const Expected<void>& own);
   /// After a launch. `conclusion`: of rank 0.
   Expected<void> end(analyzers::trace::Recorder& recorder, std::string_view conclusion);
-  /// Gives the files their names, that of the trace last. Until then, they keep their temporary ones if something fails.
+  /// Gives the files their names, that of the trace last. Until then, they keep their temporary ones if something
+  /// fails.
   Expected<void> close(std::string_view creator);
   [[nodiscard]] bool is_first() const { return ranks_.is_first(); }
 

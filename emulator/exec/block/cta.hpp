@@ -77,7 +77,8 @@ private:
   void set_position(std::uint64_t n);
   void write_special_rows(Warp& warp, bool first_time);
   [[nodiscard]] std::uint64_t place_in_cluster(const SpecialRow& special) const;
-  /// The value of a special register that is the same in all warps of a CTA, but not in all CTAs; nothing of another one.
+  /// The value of a special register that is the same in all warps of a CTA, but not in all CTAs; nothing of another
+  /// one.
   [[nodiscard]] std::optional<std::uint64_t> value_in_cta(const SpecialRow& special) const;
   void release_if_complete(std::uint8_t barrier);
   static void release(Warp& warp, std::uint8_t barrier, const BarrierState& complete);

@@ -149,8 +149,8 @@ Bytes changes_of(const WrittenPages& written, bool reduces, bool contents) {
   Bytes out;
   std::size_t most = 0;
   written.each([&](std::uint64_t, const std::byte*, const std::uint8_t*) {
-    most += sizeof(std::uint64_t) + sizeof(ByteMask) + (contents ? kHostPageBytes : 0) +
-            (reduces ? kHostPageBytes / 4 : 0);
+    most +=
+        sizeof(std::uint64_t) + sizeof(ByteMask) + (contents ? kHostPageBytes : 0) + (reduces ? kHostPageBytes / 4 : 0);
   });
   out.reserve(most); // takes memory only where it is used
   each_changed(written, [&](std::uint64_t address, const std::byte*, const ByteMask& mask, const std::uint8_t* codes) {
