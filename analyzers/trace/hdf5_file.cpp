@@ -112,7 +112,9 @@ Expected<std::unique_ptr<File>> create_file(const std::filesystem::path& path, s
 Expected<void> open_tables(Tables& of, bool may_be_virtual) {
   const hid_t file = of.file.id();
   if (text_attribute(file, "format") != kFormat) return failure("it does not have the attribute 'format' of a trace");
-  for (std::size_t i = 0; i < kTables; ++i) {
+  // The tables that refer to others come last in the list, and are opened first: a writer may add rows meanwhile.
+  static_assert(Table::launches > Table::counts && Table::blocks > Table::launches && Table::ends > Table::blocks);
+  for (std::size_t i = kTables; i-- > 0;) {
     const auto table = static_cast<Table>(i);
     const TableInfo& t = info(table);
     of.tables[i] = {H5Dopen2(file, std::string(t.name).c_str(), H5P_DEFAULT), H5Dclose};
