@@ -86,8 +86,9 @@ TEST_F(Ranks, ShareTheAnalysisOfATrace) {
 }
 
 TEST_F(Ranks, RunASampleOnOne) {
-  compare(3, {"run", kSamples + "transpose_16", "--sample", "0.01"},
-          "the accesses of a sample of its blocks are counted");
+  for (const char* const sample : {"0.01", "auto"})
+    compare(3, {"run", kSamples + "transpose_16", "--sample", sample},
+            "the accesses of a sample of its blocks are counted");
 }
 
 TEST_F(Ranks, ShareASweep) {
