@@ -232,6 +232,14 @@ TEST(Fuzz, EveryLevelComputesWhatOneThreadAfterTheOtherDoes) {
   }
 }
 
+// Without its library, nothing would be compiled, and nothing would differ.
+TEST(Fuzz, TheCompilerIsThere) {
+  if (!WARPLENS_HAS_COMPILER) GTEST_SKIP() << "built without the compiler of kernels";
+  Machine machine(compilable(generate(first_program, 1)));
+  EXPECT_EQ(machine.emulated({exec::levels().back(), false, true}).problem, "");
+  EXPECT_NE(exec::explain_compiled().find("bytes of code"), std::string::npos) << exec::explain_compiled();
+}
+
 TEST(Fuzz, EverySpellingIsGenerated) {
   std::set<std::string> left = spellings();
   EXPECT_GT(left.size(), 3000u);
