@@ -32,15 +32,28 @@ namespace {
 constexpr const char* kLibrary = "libwarplens_compiler.so";
 constexpr const char* kWorker = "warplens_compile_worker";
 
-// Where the library is, from the program or the library that has this code; empty: nowhere. It is not opened: that
-// takes longer than a small launch.
+// Not one that another user put there.
+bool is_ours(const std::filesystem::path& file) {
+  struct stat status {};
+  return stat(file.c_str(), &status) == 0 && (status.st_uid == 0 || status.st_uid == geteuid());
+}
+
+// The library is beside the program or the library that has this code, or in a prefix above it: bin, lib,
+// lib/warplens/cuda or lib/python3/dist-packages/warplens, and in build folders bin, tests or lib/cuda. It is not
+// opened: that takes longer than a small launch.
+std::filesystem::path find_library() {
+  std::filesystem::path above = own_folder();
+  if (above.empty() || is_ours(above / kLibrary)) return above;
+  for (int levels = 0; levels < 4; ++levels) {
+    above = above.parent_path();
+    for (const char* const in_prefix : {"lib", WARPLENS_COMPILER_IN_PREFIX})
+      if (const auto folder = above / in_prefix; is_ours(folder / kLibrary)) return folder;
+  }
+  return {};
+}
+
 const std::filesystem::path& library_folder() {
-  static const std::filesystem::path& found = *new std::filesystem::path([] {
-    const std::filesystem::path own = own_folder();
-    for (const char* const from_own : {"", "..", "../lib", WARPLENS_COMPILER_FROM_PROGRAM, WARPLENS_COMPILER_FROM_LIBRARY})
-      if (const auto folder = own / from_own; access((folder / kLibrary).c_str(), R_OK) == 0) return folder;
-    return std::filesystem::path();
-  }());
+  static const std::filesystem::path& found = *new std::filesystem::path(find_library());
   return found;
 }
 
@@ -262,6 +275,10 @@ std::string explain_compiled() {
   return text;
 }
 
+std::string compiler_library() {
+  return library_folder().empty() ? std::string() : (library_folder() / kLibrary).string();
+}
+
 bool compile_before(const Launch& launch) {
   const Program& program = *launch.program;
   const CompileMode mode = compile_mode();
@@ -275,7 +292,7 @@ bool compile_before(const Launch& launch) {
 
 void count_steps(const Launch& launch, std::uint64_t steps) {
   const Program& program = *launch.program;
-  if (compile_mode() != CompileMode::automatic) return;
+  if (compile_mode() != CompileMode::automatic || library_folder().empty()) return;
   KernelCode& code = *program.code;
   if (code.steps.fetch_add(steps, std::memory_order_relaxed) + steps < kHot) return;
   if (!code.asked.exchange(true)) Background::instance().compile(launch.program, block_of(launch));
