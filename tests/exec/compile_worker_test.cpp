@@ -47,7 +47,8 @@ Answer ask(Worker& worker, std::string_view module, const std::string& program =
 
 void expect_code(const Answer& a) {
   ASSERT_TRUE(a.code);
-  EXPECT_EQ(a.code->substr(0, 4), "\x7f" "ELF");
+  EXPECT_EQ(a.code->substr(0, 4), "\x7f"
+                                  "ELF");
   EXPECT_EQ(a.problem, "");
 }
 

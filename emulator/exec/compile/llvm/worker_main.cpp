@@ -54,7 +54,8 @@ std::string compiled(const std::string& level, const std::string& dump, const st
                      std::string& problem) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic mistake;
-  const std::unique_ptr<llvm::Module> module = llvm::parseIR(llvm::MemoryBufferRef(bitcode, "kernel"), mistake, context);
+  const std::unique_ptr<llvm::Module> module =
+      llvm::parseIR(llvm::MemoryBufferRef(bitcode, "kernel"), mistake, context);
   if (module != nullptr) return object_of(*module, level, dump, problem);
   problem = mistake.getMessage().str();
   return {};
@@ -70,7 +71,8 @@ int serve(rlim_t seconds) {
   end_with_the_other_process();
   std::string level, dump, bitcode;
   for (;;) {
-    if (!receive_string(kSocket, level) || !receive_string(kSocket, dump) || !receive_string(kSocket, bitcode)) return 0;
+    if (!receive_string(kSocket, level) || !receive_string(kSocket, dump) || !receive_string(kSocket, bitcode))
+      return 0;
     limit_time(seconds);
     std::string problem;
     const std::string code = compiled(level, dump, bitcode, problem);
