@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Where files are installed. Each folder installs its own targets with these variables; this file installs the rest:
 # data, pages, man pages, completions, and what CMake and pkg-config need to find the library.
-# Components: program, runtime, data, pages, licence, library, development, bundle. See packages.cmake for the packages.
+# Components: program, runtime, compiler, data, pages, licence, library, development, bundle. See packages.cmake for the packages.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(WARPLENS_INSTALL_CUDA ${CMAKE_INSTALL_LIBDIR}/warplens/cuda)
+set(WARPLENS_INSTALL_COMPILER ${CMAKE_INSTALL_LIBDIR}/warplens)
 set(WARPLENS_INSTALL_BUNDLE ${CMAKE_INSTALL_LIBDIR}/warplens/bundle)
 set(WARPLENS_INSTALL_DATA ${CMAKE_INSTALL_DATADIR}/warplens)
 set(WARPLENS_INSTALL_CONFIG ${CMAKE_INSTALL_LIBDIR}/cmake/Warplens)

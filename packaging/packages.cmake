@@ -25,6 +25,9 @@ set(CPACK_SOURCE_IGNORE_FILES
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL program runtime data pages library development
   debian-warplens debian-libwarplens0 debian-libwarplens-dev) # not licence: see debian/texts.sh
+if(WARPLENS_COMPILER)
+  list(APPEND CPACK_COMPONENTS_ALL compiler debian-warplens-compiler)
+endif()
 if(WARPLENS_BUILDS_PYTHON)
   list(APPEND CPACK_COMPONENTS_ALL python debian-python3-warplens)
 endif()
@@ -64,6 +67,13 @@ endmacro()
 warplens_debian_package(warplens devel WARPLENS program runtime data pages)
 warplens_debian_package(libwarplens0 libs LIBWARPLENS0 library)
 warplens_debian_package(libwarplens-dev libdevel LIBWARPLENS-DEV development)
+if(WARPLENS_COMPILER)
+  warplens_debian_package(warplens-compiler devel WARPLENS-COMPILER compiler)
+  # What it exchanges with the program or the library is of the same build.
+  set(CPACK_DEBIAN_WARPLENS-COMPILER_PACKAGE_DEPENDS "warplens (= ${debian_version}) | libwarplens0 (= ${debian_version})")
+  set(CPACK_DEBIAN_WARPLENS_PACKAGE_RECOMMENDS "warplens-compiler (= ${debian_version})")
+  set(CPACK_DEBIAN_LIBWARPLENS0_PACKAGE_RECOMMENDS "warplens-compiler (= ${debian_version})")
+endif()
 if(WARPLENS_BUILDS_PYTHON)
   warplens_debian_package(python3-warplens python PYTHON3-WARPLENS python)
   math(EXPR next "${Python_VERSION_MINOR} + 1")
@@ -87,7 +97,8 @@ execute_process(
           ${debian_version} ${CPACK_PACKAGE_CONTACT}
   COMMAND_ERROR_IS_FATAL ANY)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS LICENSE CHANGELOG.md frontend/licences.txt
-  packaging/lintian-overrides packaging/debian/texts.sh packaging/debian/warplens.description packaging/debian/libwarplens0.description
+  packaging/lintian-overrides packaging/debian/texts.sh packaging/debian/warplens.description packaging/debian/warplens-compiler.description
+  packaging/debian/libwarplens0.description
   packaging/debian/libwarplens-dev.description
   packaging/debian/python3-warplens.description)
 include(CPack)

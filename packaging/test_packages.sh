@@ -11,8 +11,8 @@ source "$source_tree/packaging/bare_root.sh"
 [[ $# -eq 1 || $# -eq 2 ]] || fail "usage: test_packages.sh FOLDER [ROOT]"
 packages=$(cd "$1" && pwd) || fail "no such folder: $1"
 files=$(find "$packages" -maxdepth 1 -name 'warplens_*.deb' -o -name 'libwarplens0_*.deb' -o -name 'libwarplens-dev_*.deb' \
-  -o -name 'python3-warplens_*.deb')
-[[ $(wc -w <<<"$files") -eq 4 ]] ||
+  -o -name 'python3-warplens_*.deb' -o -name 'warplens-compiler_*.deb')
+[[ $(wc -w <<<"$files") -eq 5 ]] ||
   fail "$packages does not have one of each package: run ./dev package"
 new_work_folder
 
@@ -25,7 +25,7 @@ files() {
 # Each package has the synopsis of its own description.
 own_synopsis() {
   local name synopsis
-  for name in warplens libwarplens0 libwarplens-dev python3-warplens; do
+  for name in warplens warplens-compiler libwarplens0 libwarplens-dev python3-warplens; do
     synopsis=$(dpkg-deb --field "$packages/${name}"_*.deb Description | sed -n 1p)
     [[ $synopsis == "$(head -n 1 "$source_tree/packaging/debian/$name.description")" ]] ||
       fail "$name has the synopsis of another package: $synopsis"
@@ -51,6 +51,8 @@ use_program() {
   expect "^warplens [0-9.]+$" warplens --version
   expect 'c: as expected' warplens run /usr/share/warplens/samples/vector_add
   expect 'Tesla C1060' warplens run /usr/share/warplens/samples/saxpy --device /usr/share/warplens/devices/c1060.toml
+  expect '^vector_add.*bytes of code' sh -c \
+    'warplens run --compile always --explain-compiled /usr/share/warplens/samples/vector_add 2>&1'
   expect '</html>' sh -c 'warplens run /usr/share/warplens/samples/saxpy --html /tmp/a.html && cat /tmp/a.html && rm /tmp/a.html'
 }
 
@@ -94,11 +96,11 @@ say "the program and the library"
 use_program
 use_library
 use_python
-quiet dpkg --verify warplens libwarplens0 libwarplens-dev python3-warplens
+quiet dpkg --verify warplens warplens-compiler libwarplens0 libwarplens-dev python3-warplens
 say "libwarplens-dev without libwarplens0 is refused"
 ! inside dpkg --remove libwarplens0 >"$work/log" 2>&1 || fail "libwarplens0 can be removed alone"
 say "removal"
-quiet apt-get purge -y --autoremove warplens libwarplens0 libwarplens-dev python3-warplens
+quiet apt-get purge -y --autoremove warplens warplens-compiler libwarplens0 libwarplens-dev python3-warplens
 files >"$work/after"
 left=$(comm -13 "$work/before" "$work/after")
 # What other packages of Debian leave behind is not ours.

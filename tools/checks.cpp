@@ -2,6 +2,7 @@
 #include "tools/checks.hpp"
 
 #include "api/files/entry_folder.hpp"
+#include "api/launch/compiled.hpp"
 #include "api/launch/launch.hpp"
 #include "api/session/environment.hpp"
 #include "api/session/session.hpp"
@@ -129,6 +130,13 @@ std::vector<Check> libraries() {
   return list;
 }
 
+Check kernel_compiler() {
+  const std::string file = api::compiler_library();
+  if (!file.empty()) return {"compiler of kernels", State::ok, file, ""};
+  return {"compiler of kernels", State::missing, "not installed: all kernels are interpreted",
+          "install the package warplens-compiler, or build with -DWARPLENS_COMPILER=ON"};
+}
+
 Check cache() {
   const EntryFolder folder = EntryFolder::of_environment();
   const std::string hint = fmt::format("set {} to a folder that you can write", EntryFolder::kVariable);
@@ -191,6 +199,7 @@ std::vector<Check> checks() {
   list.push_back(std::move(nvcc));
   list.push_back(std::move(ptxas));
   list.push_back(std::move(plots));
+  list.push_back(kernel_compiler());
   list.push_back(cache());
   list.insert(list.end(), libs.begin(), libs.end());
   for (Check& variable : variables()) list.push_back(std::move(variable));

@@ -76,7 +76,7 @@ void add_strict_async_option(po::options_description& options) {
 void add_compile_option(po::options_description& options) {
   options.add_options()(
       "compile", po::value<std::string>()->value_name("off|auto|always"),
-      "compile kernels to machine code: none, those that run long, or all; the default is WARPLENS_COMPILE, or off");
+      "compile kernels to machine code: none, those that run long, or all; the default is WARPLENS_COMPILE, or auto");
 }
 
 void add_device_option(po::options_description& options, std::string_view purpose, std::string_view otherwise) {

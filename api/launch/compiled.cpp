@@ -12,6 +12,7 @@ bool set_compile_mode(std::string_view word) {
   return mode.has_value();
 }
 
+std::string compiler_library() { return exec::compiler_library(); }
 std::string explain_compiled() { return exec::explain_compiled(); }
 
 } // namespace warplens::api

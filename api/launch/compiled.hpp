@@ -10,6 +10,9 @@ namespace warplens::api {
 /// "off", "auto" or "always"; false: another word.
 bool set_compile_mode(std::string_view word);
 
+/// The file of the library that compiles kernels; empty: there is none.
+std::string compiler_library();
+
 /// What was compiled of each kernel, and what was not and why: lines of text.
 std::string explain_compiled();
 

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace warplens::tests {
@@ -376,6 +378,21 @@ TEST(Compiled, NotWithoutBounds) { // of memory and time
   words(body + "st.global.u32 [%rd2], %v8999; ret;").expect_same(false);
   if (!WARPLENS_HAS_COMPILER) return;
   EXPECT_NE(last_explanation("k").find("too many operations"), std::string::npos);
+}
+
+// The thread that compiles is not in the copy.
+TEST(Compiled, CopiesOfTheProcessEnd) {
+  if (!WARPLENS_HAS_COMPILER) GTEST_SKIP();
+  Subject s = words("mov.u32 %r10, 0; L: add.u32 %r10, %r10, 1; setp.lt.u32 %p1, %r10, 1000000; @%p1 bra L; "
+                    "st.global.u32 [%rd2], %r10; ret;");
+  s.block = {512, 1, 1};
+  (void)s.run(exec::CompileMode::automatic, false, nullptr); // starts the thread
+  const pid_t copy = fork();
+  if (copy == 0) std::exit(0);
+  int status = -1;
+  for (int i = 0; i < 600 && waitpid(copy, &status, WNOHANG) == 0; ++i) usleep(50'000);
+  EXPECT_EQ(status, 0) << "it waits for a thread";
+  if (status != 0) kill(copy, SIGKILL);
 }
 
 TEST(Compiled, CodeIsKept) {

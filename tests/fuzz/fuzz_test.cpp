@@ -22,6 +22,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -222,11 +223,21 @@ TEST(Fuzz, EveryLevelComputesWhatOneThreadAfterTheOtherDoes) {
     if (WARPLENS_HAS_COMPILER) programs.push_back(compilable(programs.front()));
     if (compiled_only != 0) programs.erase(programs.begin());
     for (const Program& program : programs) {
-      if (failure_of(program).empty()) continue;
+      const std::string failure = failure_of(program);
+      if (failure.empty()) continue;
       ++failures;
+      std::cerr << "program " << program.number << ": " << failure << "; it is made shorter\n"; // which can take long
       ADD_FAILURE() << shown(smallest(program));
     }
   }
+}
+
+// Without its library, nothing would be compiled, and nothing would differ.
+TEST(Fuzz, TheCompilerIsThere) {
+  if (!WARPLENS_HAS_COMPILER) GTEST_SKIP() << "built without the compiler of kernels";
+  Machine machine(compilable(generate(first_program, 1)));
+  EXPECT_EQ(machine.emulated({exec::levels().back(), false, true}).problem, "");
+  EXPECT_NE(exec::explain_compiled().find("bytes of code"), std::string::npos) << exec::explain_compiled();
 }
 
 TEST(Fuzz, EverySpellingIsGenerated) {

@@ -173,7 +173,8 @@ TEST(Doctor, TellsWhatIsThere) {
   const Output o = run_program({"doctor"});
   EXPECT_EQ(o.status, 0) << o.out << o.err;
   expect_parts(o.out, {"version", "processor level", "x86-64-v", "usable", "memory limit", "nvcc", "ptxas", "gnuplot",
-                       "compile cache", "libraries of exec", "libcuda.so.1", "Everything that is needed works."});
+                       "compiler of kernels", "compile cache", "libraries of exec", "libcuda.so.1",
+                       "Everything that is needed works."});
   const Output json = run_program({"doctor", "--json"});
   EXPECT_EQ(json.status, 0);
   const Json report = Json::parse(json.out);

@@ -26,6 +26,7 @@ struct CompileRequest {
   /// code depends on but the compiler itself.
   std::function<std::optional<std::string>(const std::string& content)> kept;
   std::function<void(const std::string& content, std::string_view code)> keep;
+  std::string worker; ///< the file of the program that makes machine code
 };
 
 struct CompileOutcome {
@@ -44,6 +45,8 @@ struct CompileOutcome {
 
 /// The function that the library exports as "warplens_compile". Thread-safe.
 using CompileFunction = void (*)(const CompileRequest&, CompileOutcome&);
+/// "warplens_stop_compiling": what is being compiled is not finished, and nothing is compiled after it.
+using StopFunction = void (*)();
 
 /// What the library exports as "warplens_compiler_layout": it must be of the same build as the emulator, whose data
 /// compiled code reads.

@@ -30,23 +30,36 @@ namespace warplens::exec {
 namespace {
 
 constexpr const char* kLibrary = "libwarplens_compiler.so";
+constexpr const char* kWorker = "warplens_compile_worker";
 
-std::vector<std::string> library_files() {
-  const std::filesystem::path own = own_folder();
-  return {own / kLibrary, own / "../lib" / kLibrary};
+// Not one that another user put there.
+bool is_ours(const std::filesystem::path& file) {
+  struct stat status {};
+  return stat(file.c_str(), &status) == 0 && (status.st_uid == 0 || status.st_uid == geteuid());
 }
 
-// Whether there is a library to open: opening it takes longer than a small launch.
-bool has_library() {
-  static const bool found = [] {
-    const std::vector<std::string> files = library_files();
-    return std::any_of(files.begin(), files.end(), [](const std::string& f) { return access(f.c_str(), R_OK) == 0; });
-  }();
+// The library is beside the program or the library that has this code, or in a prefix above it: bin, lib,
+// lib/warplens/cuda or lib/python3/dist-packages/warplens, and in build folders bin, tests or lib/cuda. It is not
+// opened: that takes longer than a small launch.
+std::filesystem::path find_library() {
+  std::filesystem::path above = own_folder();
+  if (above.empty() || is_ours(above / kLibrary)) return above;
+  for (int levels = 0; levels < 4; ++levels) {
+    above = above.parent_path();
+    for (const char* const in_prefix : {"lib", WARPLENS_COMPILER_IN_PREFIX})
+      if (const auto folder = above / in_prefix; is_ours(folder / kLibrary)) return folder;
+  }
+  return {};
+}
+
+const std::filesystem::path& library_folder() {
+  static const std::filesystem::path& found = *new std::filesystem::path(find_library());
   return found;
 }
 
 struct Library {
   CompileFunction compile = nullptr;
+  StopFunction stop = nullptr;
   std::string problem;
   std::string version; ///< another one for each build; empty: unknown
 };
@@ -61,11 +74,13 @@ std::string version_of(const std::string& file) {
 const Library& library() {
   static const Library& opened = *new Library([] {
     Library l;
-    void* handle = nullptr;
-    for (const std::string& file : library_files()) {
-      l.version = version_of(file);
-      if (handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) break;
+    if (library_folder().empty()) {
+      l.problem = fmt::format("{} is not installed", kLibrary);
+      return l;
     }
+    const std::string file = library_folder() / kLibrary;
+    l.version = version_of(file);
+    void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
       l.problem = fmt::format("cannot open {}: {}", kLibrary, dlerror());
       return l;
@@ -73,6 +88,7 @@ const Library& library() {
     const auto* const layout = static_cast<const std::uint64_t*>(dlsym(handle, "warplens_compiler_layout"));
     if (layout != nullptr && *layout == compiler_layout())
       l.compile = reinterpret_cast<CompileFunction>(dlsym(handle, "warplens_compile"));
+    l.stop = reinterpret_cast<StopFunction>(dlsym(handle, "warplens_stop_compiling"));
     if (l.compile == nullptr) l.problem = fmt::format("{} is of another build of Warplens", kLibrary);
     return l;
   }());
@@ -165,6 +181,7 @@ void compile(const Program& program, BlockShape block) {
   request.block = block;
   request.level = program.level;
   request.functions = support_functions();
+  request.worker = library_folder() / kWorker;
   use_cache(request);
   for (const Op& op : program.ops) {
     code.originals.push_back(op.run);
@@ -210,6 +227,7 @@ public:
       // LLVM's data must not be destroyed while the thread uses it. What is registered last runs first.
       library();
       std::atexit([] { instance().stop(); });
+      owner_ = getpid();
       thread_ = std::thread([this] { run(); });
     }
     changed_.notify_one();
@@ -230,6 +248,8 @@ private:
   }
 
   void stop() {
+    if (owner_ != getpid()) return; // a copy of the process has no such thread
+    if (library().stop != nullptr) library().stop();
     {
       const std::lock_guard lock(mutex_);
       stopped_ = true;
@@ -243,6 +263,7 @@ private:
   std::deque<std::pair<std::shared_ptr<const Program>, BlockShape>> waiting_;
   std::thread thread_;
   bool stopped_ = false;
+  pid_t owner_ = 0; ///< the process that has the thread
 };
 
 } // namespace
@@ -254,6 +275,10 @@ std::string explain_compiled() {
   return text;
 }
 
+std::string compiler_library() {
+  return library_folder().empty() ? std::string() : (library_folder() / kLibrary).string();
+}
+
 bool compile_before(const Launch& launch) {
   const Program& program = *launch.program;
   const CompileMode mode = compile_mode();
@@ -262,12 +287,12 @@ bool compile_before(const Launch& launch) {
   if (launch.shape.cluster_ctas() > 1) return false; // compiled code knows no ranks in addresses of shared memory
   if (mode == CompileMode::always) compile_once(program, block_of(launch));
   if (!program.compilable) return false;
-  return mode == CompileMode::automatic ? has_library() : !program.code->entries.empty();
+  return mode == CompileMode::automatic ? !library_folder().empty() : !program.code->entries.empty();
 }
 
 void count_steps(const Launch& launch, std::uint64_t steps) {
   const Program& program = *launch.program;
-  if (compile_mode() != CompileMode::automatic) return;
+  if (compile_mode() != CompileMode::automatic || library_folder().empty()) return;
   KernelCode& code = *program.code;
   if (code.steps.fetch_add(steps, std::memory_order_relaxed) + steps < kHot) return;
   if (!code.asked.exchange(true)) Background::instance().compile(launch.program, block_of(launch));

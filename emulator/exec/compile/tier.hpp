@@ -11,6 +11,9 @@ namespace warplens::exec {
 /// in compiled code, now or once there is some.
 bool compile_before(const Launch& launch);
 
+/// The file of the library that compiles kernels; empty: there is none, and all kernels are interpreted.
+std::string compiler_library();
+
 /// What was compiled of each kernel of this process, and what was not and why: lines of text.
 std::string explain_compiled();
 

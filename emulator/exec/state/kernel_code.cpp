@@ -11,7 +11,7 @@ namespace {
 
 CompileMode mode_of_environment() {
   const char* const value = std::getenv(kCompileVariable);
-  return parse_compile_mode(value != nullptr ? value : "").value_or(CompileMode::off);
+  return parse_compile_mode(value != nullptr ? value : "").value_or(CompileMode::automatic);
 }
 
 std::atomic<CompileMode>& current_mode() {

@@ -22,7 +22,7 @@ enum class CompileMode : std::uint8_t {
 /// "off", "auto" or "always".
 std::optional<CompileMode> parse_compile_mode(std::string_view word);
 
-/// The mode of this process: that of the environment variable until it is set. Off if it has no valid word.
+/// The mode of this process: that of the environment variable until it is set. Automatic if it has no valid word.
 constexpr const char* kCompileVariable = "WARPLENS_COMPILE";
 CompileMode compile_mode();
 void set_compile_mode(CompileMode mode);

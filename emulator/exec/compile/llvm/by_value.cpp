@@ -6,7 +6,6 @@
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -22,53 +21,6 @@ std::uint32_t Chunks::lanes(std::uint32_t bytes) const { return kWarpSize / of(b
 llvm::Type* Chunks::type(llvm::LLVMContext& context, std::uint32_t bytes) const {
   if (bytes == 0) return llvm::Type::getInt32Ty(context);
   return llvm::FixedVectorType::get(llvm::Type::getIntNTy(context, 8 * bytes), lanes(bytes));
-}
-
-void run_passes(llvm::Module& module, llvm::TargetMachine& machine, llvm::ArrayRef<const char*> pipelines,
-                llvm::function_ref<void()> between) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  for (const char* const pipeline : pipelines) {
-    if (pipeline != pipelines.front()) {
-      between();
-      modules.clear();
-      functions.clear();
-    }
-    llvm::ModulePassManager passes;
-    llvm::cantFail(builder.parsePassPipeline(passes, pipeline));
-    passes.run(module, modules);
-  }
-}
-
-void mark_inlined(llvm::Module& module, llvm::function_ref<bool(const llvm::Function&)> ours, std::string_view level) {
-  for (llvm::Function& f : module) {
-    if (f.isDeclaration()) continue;
-    if (ours(f)) {
-      f.addFnAttr("target-cpu", std::string(level));
-      if (level.ends_with("v4")) f.addFnAttr("prefer-vector-width", "512");
-      f.addFnAttr(llvm::Attribute::NoUnwind);
-    } else {
-      f.setLinkage(llvm::GlobalValue::InternalLinkage);
-      f.removeFnAttr(llvm::Attribute::NoInline);
-      f.removeFnAttr(llvm::Attribute::OptimizeNone);
-      f.addFnAttr(llvm::Attribute::AlwaysInline);
-    }
-  }
-  // LLVM's own lists of what the bitcode must keep are not needed any more.
-  for (llvm::GlobalVariable& g : llvm::make_early_inc_range(module.globals())) {
-    if (g.getName().starts_with("llvm."))
-      g.eraseFromParent();
-    else if (!g.isDeclaration())
-      g.setLinkage(llvm::GlobalValue::InternalLinkage);
-  }
 }
 
 namespace {

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "emulator/exec/compile/llvm/bitcode.hpp"
+#include "emulator/exec/compile/llvm/passes.hpp"
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/IR/DerivedTypes.h>
-#include <llvm/Target/TargetMachine.h>
 
 namespace warplens::exec::compile {
 
@@ -45,12 +45,5 @@ std::string first_by_value(Target& target, const std::string& function, const Ro
 /// Of a memory function: {whether it was possible, destinations' chunks …} (sources' chunks …, offset of the address,
 /// the warp, the op, its AccessFacts).
 std::string access_by_value(Target& target, const std::string& function, const RowsOfFunction& rows, bool loads);
-
-/// Runs the passes over a module.
-void run_passes(
-    llvm::Module& module, llvm::TargetMachine& machine, llvm::ArrayRef<const char*> pipelines,
-    llvm::function_ref<void()> between = [] {});
-/// Functions of the bitcode in it will be inlined; `ours` will not.
-void mark_inlined(llvm::Module& module, llvm::function_ref<bool(const llvm::Function&)> ours, std::string_view level);
 
 } // namespace warplens::exec::compile

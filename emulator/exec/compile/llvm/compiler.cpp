@@ -2,21 +2,16 @@
 #include "emulator/exec/compile/compiler.hpp"
 
 #include "emulator/exec/compile/llvm/emitter.hpp"
-#include "emulator/exec/compile/llvm/nans.hpp"
+#include "emulator/exec/compile/llvm/passes.hpp"
+#include "emulator/exec/compile/llvm/worker.hpp"
 
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Verifier.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/Target/TargetMachine.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 
@@ -134,33 +129,6 @@ private:
   bool takes_lanes_; ///< the processor compares addresses under masks
 };
 
-std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view level, std::string& problem) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-  });
-  const std::string triple = "x86_64-pc-linux-gnu";
-  const llvm::Target* const target = llvm::TargetRegistry::lookupTarget(triple, problem);
-  if (target == nullptr) return nullptr;
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(triple, std::string(level), "", options,
-                                                                          llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                                                          llvm::CodeGenOptLevel::Default));
-}
-
-void optimize(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies, llvm::TargetMachine& machine) {
-  run_passes(
-      module, machine,
-      {"always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>)",
-       "function(instcombine<no-verify-fixpoint>,simplifycfg,jump-threading,loop-mssa(licm),gvn<no-pre;no-load-pre>,"
-       "instcombine<no-verify-fixpoint>,adce,simplifycfg<sink-common-insts>)"},
-      [&] {
-        for (llvm::Function* const body : bodies) make_nans_canonical_once(*body);
-      });
-}
-
 llvm::orc::LLJIT* linker(std::string& problem) {
   static std::string failed;
   static llvm::orc::LLJIT* const jit = [] {
@@ -229,40 +197,6 @@ Bitcode* bitcode_of(std::string_view level) {
   return bitcode ? &*bitcode : nullptr;
 }
 
-// Machine code of a module in which `bodies` call functions of the bitcode; empty: see `problem`.
-std::string code_of(llvm::Module& module, llvm::ArrayRef<llvm::Function*> bodies, Bitcode& bitcode,
-                    std::string_view level, llvm::TargetMachine& machine, std::string& problem) {
-  if (llvm::Error error = bitcode.define(module)) {
-    problem = told(std::move(error));
-    return {};
-  }
-  mark_inlined(
-      module,
-      [&](const llvm::Function& f) { return llvm::is_contained(bodies, &f) || f.getName().starts_with("head_"); },
-      level);
-  std::string broken;
-  llvm::raw_string_ostream report(broken);
-  if (llvm::verifyModule(module, &report)) {
-    problem = "the compiler made wrong code: " + broken;
-    return {};
-  }
-  optimize(module, bodies, machine);
-  if (const char* const dump = std::getenv("WARPLENS_DUMP_LLVM"); dump != nullptr) {
-    std::error_code failed;
-    llvm::raw_fd_ostream out(dump, failed);
-    module.print(out, nullptr);
-  }
-  llvm::SmallVector<char, 0> code;
-  llvm::raw_svector_ostream stream(code);
-  llvm::legacy::PassManager emission;
-  if (machine.addPassesToEmitFile(emission, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
-    problem = "this machine cannot make object files";
-    return {};
-  }
-  emission.run(module);
-  return {code.data(), code.size()};
-}
-
 Region region_of(const CompileRequest& request, Bitcode& bitcode) {
   FactsOfOps facts_of(request, bitcode);
   std::vector<OpFacts> facts;
@@ -281,6 +215,45 @@ void tell_how(const Region& region, const std::vector<Part>& parts, CompileOutco
                           : f.by_handler ? How::handler
                                          : How::compiled);
   }
+}
+
+std::string text_of(const llvm::Module& module) {
+  std::string bitcode;
+  llvm::raw_string_ostream writer(bitcode);
+  llvm::WriteBitcodeToFile(module, writer);
+  return bitcode;
+}
+
+// What is kept of code that cannot be made begins with this; an object file does not.
+constexpr std::string_view kFailed = "failed: ";
+
+// False: nothing was kept, or it is damaged.
+bool load_kept(const std::string& content, const CompileRequest& request, const std::vector<std::uint32_t>& heads,
+               CompileOutcome& outcome) {
+  const std::optional<std::string> kept = request.kept ? request.kept(content) : std::nullopt;
+  if (!kept) return false;
+  outcome.was_kept = true;
+  if (kept->starts_with(kFailed)) {
+    outcome.problem = kept->substr(kFailed.size());
+    return true;
+  }
+  outcome.bytes = kept->size();
+  load(llvm::MemoryBuffer::getMemBufferCopy(*kept), request, heads, outcome);
+  if (outcome.problem.empty()) return true;
+  outcome.problem.clear();
+  outcome.was_kept = false;
+  return false;
+}
+
+// The worker makes machine code of the whole module, which is kept under `content`.
+void make(const std::string& content, const std::string& bitcode, const CompileRequest& request,
+          const std::vector<std::uint32_t>& heads, CompileOutcome& outcome) {
+  const std::optional<std::string> code =
+      Worker::instance().object_of(request.worker, request.level, bitcode, outcome.problem);
+  if (!code) return;
+  outcome.bytes = code->size();
+  if (!code->empty()) load(llvm::MemoryBuffer::getMemBufferCopy(*code), request, heads, outcome);
+  if (request.keep) request.keep(content, outcome.problem.empty() ? *code : std::string(kFailed) + outcome.problem);
 }
 
 void compile(const CompileRequest& request, CompileOutcome& outcome) {
@@ -305,30 +278,21 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
   const std::vector<Part> parts = parts_of(region);
   tell_how(region, parts, outcome);
   if (parts.empty()) return;
-  std::vector<llvm::Function*> bodies;
   std::vector<std::uint32_t> heads;
   const Shapes shapes(*request.program, region, request.block);
   Target target{*bitcode, *machine, level, Chunks(vector_bytes(level))};
   for (const Part& part : parts) {
-    bodies.push_back(Emitter(*request.program, region, shapes, part, target, module).run());
+    Emitter(*request.program, region, shapes, part, target, module).run();
     heads.insert(heads.end(), part.heads().begin(), part.heads().end());
   }
   // All that the code depends on is in the module now.
-  std::string content;
-  llvm::raw_string_ostream writer(content);
-  llvm::WriteBitcodeToFile(module, writer);
-  if (const std::optional<std::string> kept = request.kept ? request.kept(content) : std::nullopt) {
-    load(llvm::MemoryBuffer::getMemBufferCopy(*kept), request, heads, outcome);
-    outcome.was_kept = outcome.problem.empty();
-    outcome.bytes = kept->size();
-    if (outcome.was_kept) return bitcode->forget();
-    outcome.problem.clear();
+  const std::string content = text_of(module);
+  if (load_kept(content, request, heads, outcome)) return bitcode->forget();
+  if (llvm::Error error = bitcode->define(module)) {
+    outcome.problem = told(std::move(error));
+    return;
   }
-  const std::string code = code_of(module, bodies, *bitcode, level, *machine, outcome.problem);
-  if (code.empty()) return;
-  outcome.bytes = code.size();
-  load(llvm::MemoryBuffer::getMemBufferCopy(code), request, heads, outcome);
-  if (request.keep && outcome.problem.empty()) request.keep(content, code);
+  make(content, text_of(module), request, heads, outcome);
 }
 
 } // namespace
@@ -341,3 +305,7 @@ extern "C" [[gnu::visibility("default")]] void warplens_compile(const warplens::
 
 extern "C" [[gnu::visibility("default")]] const std::uint64_t warplens_compiler_layout =
     warplens::exec::compiler_layout();
+
+extern "C" [[gnu::visibility("default")]] void warplens_stop_compiling() {
+  warplens::exec::compile::Worker::instance().stop();
+}

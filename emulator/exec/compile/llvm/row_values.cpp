@@ -99,12 +99,12 @@ void RowValues::convert(std::uint32_t row, Shape wanted) {
   for (std::uint32_t c = 0; c < chunks_.of(info(row).bytes); ++c) set_chunk(offset, c, chunk(offset, c));
 }
 
+// Not as a part of a vector of 32 truth values: LLVM 19 replaces the or of two such vectors by that of their masks and
+// the other way around, for ever, where only parts of one are used.
 Value* RowValues::lanes_of(Value* mask, std::uint32_t bytes, std::uint32_t chunk) {
   const std::uint32_t count = chunks_.lanes(bytes);
-  Value* const all = b_.CreateBitCast(mask, llvm::FixedVectorType::get(b_.getInt1Ty(), kWarpSize));
-  llvm::SmallVector<int, 32> lanes;
-  for (std::uint32_t i = 0; i < count; ++i) lanes.push_back(static_cast<int>(chunk * count + i));
-  return b_.CreateShuffleVector(all, lanes);
+  Value* const bits = b_.CreateTrunc(b_.CreateLShr(mask, chunk * count), b_.getIntNTy(count));
+  return b_.CreateBitCast(bits, llvm::FixedVectorType::get(b_.getInt1Ty(), count));
 }
 
 void RowValues::enter(Value* active) {
