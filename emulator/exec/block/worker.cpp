@@ -52,12 +52,14 @@ public:
     if (!tables->used_regular.empty() || !tables->used_irregular.empty()) return;
     const auto holds = [](const std::unique_ptr<Rows>& rows) { return rows != nullptr && rows->count != 0; };
     if (std::any_of(tables->rows.begin(), tables->rows.end(), holds)) return;
+    if (tables->rows.size() > kMostSites) tables->rows.clear();
     const std::lock_guard lock(mutex_);
     if (free_.size() < kMost) free_.push_back(std::move(tables));
   }
 
 private:
-  static constexpr std::size_t kMost = 64; ///< 12 MB
+  static constexpr std::size_t kMost = 64;      ///< 12 MB, and of each for …
+  static constexpr std::size_t kMostSites = 64; ///< … its sites 1 MB at most, if all of them access irregularly
   std::mutex mutex_;
   std::vector<std::unique_ptr<Tables>> free_;
 };
