@@ -22,6 +22,7 @@
 #include "analyzers/recorded_accesses.hpp"
 #include "analyzers/reuse_distance.hpp"
 #include "analyzers/shared_banks.hpp"
+#include "analyzers/source_lines.hpp"
 #include "analyzers/special_operands.hpp"
 #include "analyzers/texture_memory.hpp"
 #include "analyzers/warp_path.hpp"
@@ -184,6 +185,14 @@ public:
     }
     if (access.space == Space::global || access.space == Space::local) streams->access(access);
   }
+  void access_rows(const exec::AccessRows& written) override {
+    exec::Mask masks[exec::AccessRows::kMost];
+    const exec::AccessRows all = atomics.compiled(written, masks);
+#define WATCHER(name, Class, made_of, shard_of, events)                                                                \
+  if ((events).in(all.space)) (name).access_rows(all);
+#include "analyzers/analyzers.def"
+    if (all.space == Space::global || all.space == Space::local) streams->access_rows(all);
+  }
   void branch(const exec::Branch& branch) override {
 #define WATCHER(name, Class, made_of, shard_of, events)                                                                \
   if constexpr ((events).branch) (name).branch(branch);
@@ -235,6 +244,7 @@ public:
   [[nodiscard]] exec::EachWanted each_wanted() const override {
     if (blocks || one_by_one) return {};
     exec::EachWanted wanted = streams->each_wanted();
+    wanted.rows = true;
     wanted.spaces |= RecordedAccesses::Shard::kSpaces | ConstantLines::Shard::kSpaces;
     return wanted;
   }
@@ -424,28 +434,6 @@ void Analysis::finish_sample(const exec::Sample& sample) {
   sample_ = report_of(sample, Scales(function_, sample, Scales::kAllGroups).uncovered());
 }
 
-namespace {
-
-/// Sets the CUDA line of a row and its chain of inlined calls.
-void place(InstructionRow& row, const ir::SourcePosition& source, const ir::Module& module,
-           const std::map<std::uint32_t, std::string_view>& files) {
-  const auto frame = [&](const ir::SourcePosition& p) {
-    const auto file = files.find(p.file);
-    return SourceFrame{file == files.end() ? std::string() : std::string(file->second), p.line};
-  };
-  std::vector<SourceFrame> chain = {frame(source)};
-  for (std::uint32_t at = source.inlined_at; at != ir::kNone; at = module.call_sites[at].where.inlined_at)
-    chain.push_back(frame(module.call_sites[at].where));
-  const auto own = std::find_if(chain.begin(), chain.end(),
-                                [&](const SourceFrame& f) { return f.line != 0 && f.file == chain.back().file; });
-  const SourceFrame& blamed = own == chain.end() ? chain.front() : *own;
-  row.source_file = blamed.file;
-  row.source_line = blamed.line;
-  if (chain.size() > 1) row.inlined = std::move(chain);
-}
-
-} // namespace
-
 Metrics Analysis::metrics_of(const Parts& parts, const DeviceRules& device, std::vector<InstructionRow>& rows) const {
   Metrics metrics;
   parts.constant_lines.report(metrics);
@@ -490,7 +478,7 @@ Profile Analysis::profile(const DeviceRules& device) const {
     row.instruction = static_cast<std::uint32_t>(i);
     row.line = instruction.where.line;
     row.ptx = std::move(lines[i]);
-    place(row, instruction.source, module_, files);
+    set_source(row, instruction.source, module_, files);
     profile.instructions.push_back(std::move(row));
   }
   return profile;

@@ -31,6 +31,8 @@ public:
     std::uint32_t written = 0; ///< their dirty sectors, which go to the next level
   };
   Outcome load(std::uint64_t line, std::uint32_t sectors);
+  /// Fetches what an access to this line needs soon.
+  void expect(std::uint64_t line) const { numbers_.expect(line * (128 / geometry_.line_bytes)); }
   /// If stores write through, the caller writes to the next level. `missed` stays 0: stores fetch nothing.
   Outcome store(std::uint64_t line, std::uint32_t sectors, CacheGeometry::Store how);
   Outcome store(std::uint64_t line, std::uint32_t sectors) { return store(line, sectors, geometry_.store); }

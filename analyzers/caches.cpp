@@ -64,6 +64,14 @@ public:
   /// An access of any multiprocessor. Returns the sectors that nobody accessed in an earlier round of the first wave.
   std::uint32_t first_accesses(const LineUse& use) { return first_wave_ ? in_flight_.first_accesses(use) : 0; }
 
+  /// Accesses to these lines follow.
+  void expect(const Path& path, std::span<const LineUse> lines) const {
+    for (const LineUse& use : lines) {
+      in_flight_.expect(path.multiprocessor, use.line());
+      if (path.first != nullptr) path.first->expect(use.line());
+    }
+  }
+
   /// `first`: of the sectors, those that nobody accessed before.
   void load(Caches::Row& row, const Path& path, const LineUse& use, std::uint32_t first) {
     if (path.first == nullptr) {
@@ -179,6 +187,7 @@ void Caches::study(const Streams& streams) {
       ++looked_at_;
       Row& row = rows_[row_of(access.instruction)];
       const Hierarchy::Path path = hierarchy.path(row, whole ? place.multiprocessor : 0, access.space);
+      hierarchy.expect(path, access.lines);
       for (const LineUse& use : access.lines) {
         const std::uint32_t first_accesses = hierarchy.first_accesses(use);
         switch (access.kind) {

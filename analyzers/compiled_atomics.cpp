@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzers/compiled_atomics.hpp"
 
+#include "analyzers/batch_functions.hpp"
 #include "analyzers/sorted_lanes.hpp"
 #include "emulator/ir/opcode_parts.hpp"
 #include "emulator/ir/origins.hpp"
@@ -31,6 +32,17 @@ bool have_one_address(const exec::Access& access) {
   return true;
 }
 
+void first_lanes_of(const exec::AccessRows& rows, exec::Mask* masks) {
+  const BatchFunctions& functions = batch_functions().front();
+  LaneNumbers keys;
+  BatchNumbers all{}, firsts;
+  const std::uint32_t near = functions.arrange(rows, keys);
+  for (std::size_t i = 0; i < rows.count; ++i) all.of[i] = static_cast<std::int32_t>(rows.masks[i]);
+  functions.first_lanes(keys, all, firsts);
+  for (std::size_t i = 0; i < rows.count; ++i)
+    masks[i] = (near >> i & 1) != 0 ? static_cast<exec::Mask>(firsts.of[i]) : first_lanes(rows.rows[i], rows.masks[i]);
+}
+
 } // namespace
 
 bool repeats_swaps(const ir::Instruction& i) {
@@ -59,6 +71,27 @@ CompiledAtomics::CompiledAtomics(const ir::Module& module, const ir::Function& f
     way.one_lane = (adds || (integer && combines && unused)) && origins.of_address(all[i]).uniform();
     way.counts = adds && unused && is_one(function, all[i]);
   }
+}
+
+exec::AccessRows CompiledAtomics::compiled(const exec::AccessRows& rows, exec::Mask* masks) const {
+  exec::AccessRows result = rows;
+  const bool atomic = rows.kind == exec::AccessKind::atomic || rows.kind == exec::AccessKind::reduction;
+  if (!atomic || rows.instruction >= ways_.size()) return result;
+  const Way& way = ways_[rows.instruction];
+  if (way.counts && rows.space == isa::Space::shared) {
+    first_lanes_of(rows, masks);
+    if (way.reduction) result.kind = exec::AccessKind::reduction;
+    result.masks = masks;
+    return result;
+  }
+  for (std::size_t i = 0; i < rows.count; ++i) {
+    exec::Access copy;
+    const exec::Access& one = changed(rows[i], copy);
+    masks[i] = one.mask;
+    result.kind = one.kind; // of all the same
+  }
+  result.masks = masks;
+  return result;
 }
 
 const exec::Access& CompiledAtomics::changed(const exec::Access& access, exec::Access& copy) const {

@@ -33,6 +33,9 @@ public:
     return changed(access, copy);
   }
 
+  /// The same for several accesses; `masks` has room for theirs.
+  [[nodiscard]] exec::AccessRows compiled(const exec::AccessRows& rows, exec::Mask* masks) const;
+
 private:
   struct Way {
     bool reduction = false; ///< has no result that is used

@@ -31,6 +31,7 @@ public:
     seen.of_block |= sectors;
     seen.of_all |= sectors;
   }
+  void expect(const Asked& asked) const { asked_.expect(asked); }
   void clear() {
     asked_.clear();
     seen_.clear();
@@ -67,6 +68,7 @@ void DuplicateLoads::study(const Streams& streams) {
             if (access.kind != exec::AccessKind::load) return;
             const std::size_t row = row_of(access.instruction);
             const std::uint32_t instance = instances[row]++;
+            for (const LineUse& use : access.lines) together.expect({access.instruction, instance, use.line()});
             for (const LineUse& use : access.lines)
               together.ask(rows_[row], {access.instruction, instance, use.line()}, cta, use.sectors());
           });

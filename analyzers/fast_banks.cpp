@@ -163,6 +163,48 @@ void FastBanks::count(const Footprint& access, Service service, Passes& result) 
   result = passes_of(sorted.fullest_cells(group, words, found->shift, found->last), lanes, found->extra, found->parts);
 }
 
+void FastBanks::leave_out(AccessBatch& batch, Service service) const {
+  const std::uint32_t bytes = batch.rows.lane_bytes;
+  const Cells* const found = cells(bytes, service);
+  if (!found) return batch.leave_out(batch.taken());
+  if (rule_.merge_equal_pairs && service.kind == exec::AccessKind::load &&
+      (in_turn(service) || found->lanes < exec::kWarpSize))
+    for (std::uint32_t rest = batch.taken(); rest != 0; rest &= rest - 1) {
+      const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+      if (equal_pairs(batch.rows.rows[i], batch.rows.masks[i])) batch.leave_out(rest & (~rest + 1));
+    }
+  if (in_turn(service)) return;
+  if (row_shift_ != banks_shift_) return batch.leave_out(batch.taken());
+  if (rule_.broadcast != Banks::Broadcast::one_word) return;
+  // Nothing to choose where no two lanes share a word.
+  batch.leave_out(bytes >> found->shift != 0 ? batch.with_equal_lanes() : batch.taken());
+}
+
+void FastBanks::add(AccessBatch& batch, Service service, Passes& sum, BatchNumbers* ways) const {
+  const Cells* const found = cells(batch.rows.lane_bytes, service);
+  if (!found) return;
+  const Group group = group_of(found->lanes);
+  BatchNumbers fullest[4];
+  if (in_turn(service))
+    batch.fullest_lanes(group, found->shift, found->last, fullest);
+  else
+    batch.fullest_cells(group, found->shift, found->last, fullest);
+  std::uint32_t passes = 0, fewest = 0;
+  BatchNumbers most{};
+  for (std::size_t g = 0; g < exec::kWarpSize / found->lanes; ++g)
+    for (std::size_t i = 0; i < exec::AccessRows::kMost; ++i) {
+      const auto own = static_cast<std::uint32_t>(fullest[g].of[i]), any = own != 0 ? 1u : 0u;
+      const std::uint32_t with_extra = own + any * found->extra;
+      passes += with_extra;
+      fewest += any;
+      most.of[i] = std::max(most.of[i], static_cast<std::int32_t>(with_extra));
+    }
+  sum.passes += passes * found->parts;
+  sum.worst += passes * found->parts;
+  sum.fewest += fewest * found->parts;
+  if (ways) *ways = most;
+}
+
 Passes FastBanks::with_one_broadcast(const Footprint& access, const Cells& cells, std::uint32_t lanes) {
   const std::uint64_t base = access.addresses[std::countr_zero(access.mask)] >> cells.shift;
   LaneKeys keys; // idle lanes come after all others

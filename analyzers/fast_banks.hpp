@@ -7,6 +7,7 @@
 // Several rules can share one footprint, whose lanes are sorted once.
 #pragma once
 
+#include "analyzers/access_batch.hpp"
 #include "analyzers/banks.hpp"
 #include "analyzers/footprint.hpp"
 
@@ -30,6 +31,10 @@ public:
   /// The same under each of the rules, which share what they need to know of the lanes.
   static void count(std::span<const FastBanks> rules, const std::uint64_t* offsets, exec::Mask mask,
                     std::uint32_t lane_bytes, Service service, Passes* results);
+  /// Leaves out the accesses that add() cannot count.
+  void leave_out(AccessBatch& batch, Service service) const;
+  /// Adds the accesses that the batch takes. `ways`, if it is not null: of the worst request of each.
+  void add(AccessBatch& batch, Service service, Passes& sum, BatchNumbers* ways = nullptr) const;
   [[nodiscard]] const rules::Banks& rule() const { return rule_; }
 
 private:

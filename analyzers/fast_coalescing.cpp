@@ -76,37 +76,38 @@ using Way = FastCoalescing::Way;
 }
 
 /// Whether lane k of a request accesses word k of a segment.
-[[gnu::always_inline]] inline bool is_ordered(const Footprint& footprint, exec::Mask part, std::uint32_t start,
-                                              const Way& by) {
-  const std::uint64_t bytes = footprint.lane_bytes;
+[[gnu::always_inline]] inline bool is_ordered(const std::uint64_t* addresses, std::uint64_t bytes, exec::Mask part,
+                                              std::uint32_t start, const Way& by) {
   if (by.bytes != bytes) return false;
   const auto first = static_cast<std::uint32_t>(std::countr_zero(part));
-  const std::uint64_t base = footprint.addresses[first] - (first - start) * bytes;
+  const std::uint64_t base = addresses[first] - (first - start) * bytes;
   if ((base & ((std::uint64_t{1} << by.log_segment) - 1)) != 0) return false;
   for (exec::Mask rest = part & (part - 1); rest; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    if (footprint.addresses[lane] != base + (lane - start) * bytes) return false;
+    if (addresses[lane] != base + (lane - start) * bytes) return false;
   }
   return true;
 }
 
-[[gnu::always_inline]] inline void in_order(const Footprint& footprint, const Way& by, Transactions& result) {
-  const std::uint32_t least = std::max(1u, by.lanes * footprint.lane_bytes >> by.log_segment);
+/// Adds an access.
+[[gnu::always_inline]] inline void in_order(const std::uint64_t* addresses, exec::Mask mask, std::uint32_t lane_bytes,
+                                            const Way& by, Transactions& result) {
+  const std::uint32_t least = std::max(1u, by.lanes * lane_bytes >> by.log_segment);
   const auto request = static_cast<exec::Mask>((std::uint64_t{1} << by.lanes) - 1);
   std::uint32_t coalesced = 0, alone = 0, ideal = 0;
   for (std::uint32_t start = 0; start < exec::kWarpSize; start += by.lanes) {
-    const exec::Mask part = footprint.mask & request << start;
+    const exec::Mask part = mask & request << start;
     if (!part) continue;
     ideal += least;
-    if (is_ordered(footprint, part, start, by))
+    if (is_ordered(addresses, lane_bytes, part, start, by))
       coalesced += by.lanes * by.bytes >> by.log_segment;
     else
       alone += bits(part);
   }
-  result.count[0] = alone;
+  result.count[0] += alone;
   result.count[by.whole_size] += coalesced;
-  result.uncoalesced = alone;
-  result.ideal = std::min(ideal, coalesced + alone);
+  result.uncoalesced += alone;
+  result.ideal += std::min(ideal, coalesced + alone);
 }
 
 [[gnu::always_inline]] inline void segments(const Footprint& footprint, const Way& by, Transactions& result) {
@@ -161,13 +162,9 @@ FastCoalescing::FastCoalescing(Coalescing rule) : rule_(std::move(rule)) {
 
 WARPLENS_PER_PROCESSOR void FastCoalescing::count(std::span<const FastCoalescing> rules, const Footprint& footprint,
                                                   Service service, Transactions* results) {
-  const auto log = static_cast<std::size_t>(std::bit_width(footprint.lane_bytes) - 1);
-  const std::size_t bytes = std::min(log, kWidths - 1);
-  const std::size_t served =
-      service.elements > 1 && is_atomic(service.kind) ? rules::kServed : static_cast<std::size_t>(service.of());
   for (const FastCoalescing& rule : rules) {
     Transactions& result = *results++;
-    const Way& by = rule.ways_[served][bytes];
+    const Way& by = rule.way(footprint.lane_bytes, service);
     if (by.method == Way::Method::general || !footprint.compact()) {
       result = analyzers::transactions(rule.rule_, footprint.addresses, footprint.mask, footprint.lane_bytes, service);
       continue;
@@ -175,11 +172,93 @@ WARPLENS_PER_PROCESSOR void FastCoalescing::count(std::span<const FastCoalescing
     result = Transactions{};
     result.smallest = rule.rule_.smallest;
     switch (by.method) {
-    case Way::Method::in_order: in_order(footprint, by, result); break;
+    case Way::Method::in_order: in_order(footprint.addresses, footprint.mask, footprint.lane_bytes, by, result); break;
     case Way::Method::sectors: sectors(footprint, result); break;
     default: segments(footprint, by, result); break;
     }
     if (by.turns) result.repeats = repeated_sectors(footprint);
+  }
+}
+
+namespace {
+
+void in_order_of(const AccessBatch& batch, const Way& by, Transactions& sum) {
+  const std::uint32_t never = batch.out_of_order(by.lanes), count = bits(never);
+  const std::uint32_t requests = exec::kWarpSize / by.lanes;
+  const std::uint32_t least =
+      requests * std::max(1u, by.lanes * std::uint32_t{batch.rows.lane_bytes} >> by.log_segment);
+  sum.count[0] += exec::kWarpSize * count;
+  sum.uncoalesced += exec::kWarpSize * count;
+  sum.ideal += std::min<std::uint32_t>(least, exec::kWarpSize) * count;
+  for (std::uint32_t rest = batch.taken() & ~never; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+    in_order(batch.rows.rows[i], batch.rows.masks[i], batch.rows.lane_bytes, by, sum);
+  }
+}
+
+/// The bytes of count_segments() of each access are a sum over these.
+Moved moved_by(const Way& by, std::uint32_t word) {
+  Moved moved;
+  moved.word = word;
+  moved.segment = 1u << by.log_segment;
+  moved.least = by.least;
+  if (by.least == kLineBytes)
+    moved.line = kLineBytes;
+  else if (by.least == kBlockBytes)
+    moved.block = kBlockBytes;
+  else if (moved.segment < kLineBytes)
+    moved.sector = kSectorBytes;
+  else
+    moved = {0, kBlockBytes, -std::int32_t{kSectorBytes}, kSectorBytes, word, moved.segment, moved.least};
+  return moved;
+}
+
+void segments_of(AccessBatch& batch, const Way& by, Transactions& sum) {
+  const Moved moved = moved_by(by, batch.rows.lane_bytes);
+  const BatchSums all = batch.sums(by.group, moved);
+  std::array<std::uint32_t, 3> count{all.sectors, 0, 0};
+  if (moved.segment == kBlockBytes) {
+    const std::uint32_t whole = by.least == kBlockBytes ? all.blocks : all.sectors - all.blocks;
+    count = {all.blocks - whole, whole, 0};
+  } else if (moved.segment == kLineBytes) {
+    const std::uint32_t whole = by.least == kLineBytes ? all.lines : all.blocks - all.lines;
+    const std::uint32_t large = by.least == kSectorBytes ? all.wide : all.lines;
+    count = {all.lines - large, large - whole, whole};
+  }
+  for (std::size_t size = by.first_size; size < count.size(); ++size) sum.count[size - by.first_size] += count[size];
+  sum.ideal += all.ideal;
+}
+
+} // namespace
+
+const Way& FastCoalescing::way(std::uint32_t lane_bytes, Service service) const {
+  const auto log = static_cast<std::size_t>(std::bit_width(lane_bytes) - 1);
+  const std::size_t served =
+      service.elements > 1 && is_atomic(service.kind) ? rules::kServed : static_cast<std::size_t>(service.of());
+  return ways_[served][std::min(log, kWidths - 1)];
+}
+
+void FastCoalescing::count(std::span<const FastCoalescing> rules, AccessBatch& batch, Service service,
+                           Transactions* sums) {
+  const std::uint32_t bytes = batch.rows.lane_bytes;
+  for (const FastCoalescing& rule : rules) {
+    const Way& by = rule.way(bytes, service);
+    if (by.method == Way::Method::general) return batch.leave_out(batch.taken());
+    if (by.turns) batch.leave_out(batch.with_equal_lanes());
+  }
+  for (const FastCoalescing& rule : rules) {
+    Transactions& sum = *sums++;
+    const Way& by = rule.way(bytes, service);
+    sum = Transactions{};
+    sum.smallest = rule.rule_.smallest;
+    switch (by.method) {
+    case Way::Method::in_order: in_order_of(batch, by, sum); break;
+    case Way::Method::sectors:
+      sum.count[0] = batch.sums_of_warps().sectors;
+      sum.ideal = batch.sums_of_warps().ideal;
+      break;
+    default: segments_of(batch, by, sum); break;
+    }
   }
 }
 

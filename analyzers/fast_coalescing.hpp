@@ -6,6 +6,7 @@
 //   rule.transactions(Footprint(addresses, mask, 4)).of(128) == 2   // 32 lanes of 4 bytes, 8 bytes apart
 #pragma once
 
+#include "analyzers/access_batch.hpp"
 #include "analyzers/footprint.hpp"
 
 namespace warplens::analyzers {
@@ -17,6 +18,8 @@ public:
   /// The same for several rules; `results`: of each.
   static void count(std::span<const FastCoalescing> rules, const Footprint& footprint, Service service,
                     Transactions* results);
+  /// The sums over the accesses that the batch takes. Leaves out those that some rule counts one by one.
+  static void count(std::span<const FastCoalescing> rules, AccessBatch& batch, Service service, Transactions* sums);
   [[nodiscard]] const rules::Coalescing& rule() const { return rule_; }
   /// The number of transaction sizes.
   [[nodiscard]] std::size_t sizes() const { return sizes_; }
@@ -42,6 +45,7 @@ public:
 
 private:
   static constexpr std::size_t kWidths = 6; ///< of 1, 2, 4, … 32 bytes
+  [[nodiscard]] const Way& way(std::uint32_t lane_bytes, Service service) const;
 
   rules::Coalescing rule_;
   std::size_t sizes_;

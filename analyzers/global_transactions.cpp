@@ -16,6 +16,7 @@ void GlobalCost::add(const GlobalCost& other, std::uint64_t times) {
 GlobalTransactions::Shard::Shard(std::size_t rows, const CountedRules& rules)
     : rules_(rules), low_(rules.global_period() - 1), sites_(rows) {
   for (const FastCoalescing& rule : rules.coalescing()) sizes_.push_back(rule.sizes());
+  sums_.resize(sizes_.size());
 }
 
 WARPLENS_PER_PROCESSOR void GlobalTransactions::Shard::find_cost(const exec::Access& access, GlobalCost& one,
@@ -34,6 +35,38 @@ void GlobalTransactions::Shard::prepare(Site& site) const {
   if (!site.under.empty()) return;
   site.under.resize(kRepeats * rules);
   site.row.under.resize(rules);
+}
+
+void GlobalTransactions::Shard::access_rows(const exec::AccessRows& all) {
+  if (all.space != isa::Space::global) return;
+  Site& site = sites_[std::min<std::size_t>(all.instruction, sites_.size() - 1)];
+  const bool known = site.service && site.service->kind == all.kind && all.instruction + 1 < sites_.size();
+  if (!known) site.service = rules_.service(all[0]);
+  prepare(site);
+  AccessBatch batch(all);
+  const FastBanks& banks = rules_.banks()[CountedRules::kBanks];
+  banks.leave_out(batch, {});
+  FastCoalescing::count(rules_.coalescing(), batch, *site.service, sums_.data());
+  for (std::size_t i = 0; i < all.count; ++i)
+    if ((batch.taken() >> i & 1) == 0) access(all[i]);
+  if (batch.taken() == 0) return;
+  Row& row = site.row;
+  row.kind = all.kind;
+  row.lane_bytes = all.lane_bytes;
+  row.requests += batch.count();
+  for (std::size_t i = 0; i < sizes_.size(); ++i) row.under[i].add(sums_[i], 1, sizes_[i]);
+  const BatchSums& warps = batch.sums_of_warps();
+  GlobalCost cost;
+  for (const std::int32_t lanes : batch.lanes().of) cost.bytes += static_cast<std::uint32_t>(lanes);
+  cost.bytes *= all.lane_bytes;
+  cost.asked = std::uint64_t{warps.distinct} * all.lane_bytes;
+  cost.blocks = warps.blocks;
+  cost.lines = warps.lines;
+  Passes passes;
+  banks.add(batch, {}, passes);
+  cost.passes = passes.passes;
+  row.cost.add(cost, 1);
+  batch.add_patterns(row.site);
 }
 
 void GlobalTransactions::Shard::lane_copy(const exec::LaneCopy& copy) {

@@ -13,6 +13,7 @@
 #include "analyzers/sparse_rows.hpp"
 
 #include <bit>
+#include <optional>
 
 namespace warplens::analyzers {
 
@@ -90,6 +91,7 @@ public:
     start(site, repeat, key, access);
   }
 
+  void access_rows(const exec::AccessRows& all) override;
   void lane_copy(const exec::LaneCopy& copy) override;
 
   /// Gives everything counted so far to the rows of the analyzer.
@@ -109,7 +111,8 @@ private:
   static constexpr std::size_t kIrregular = 4, kRepeats = 5;
   struct Site {
     Repeat repeats[kRepeats];
-    LaneOffsets offsets; ///< of the irregular one
+    LaneOffsets offsets;            ///< of the irregular one
+    std::optional<Service> service; ///< of the accesses that came together last
     Row row;
     std::vector<Transactions> under; ///< of each repeat, each rule
     void fields(Archive& a) { a(row); }
@@ -125,6 +128,7 @@ private:
   std::uint64_t low_;              ///< the bits of an address that determine its cost
   std::vector<std::size_t> sizes_; ///< of each rule: the number of its transaction sizes
   SparseRows<Site> sites_;
+  std::vector<Transactions> sums_; ///< of the last accesses that were counted together, by rule
 };
 
 } // namespace warplens::analyzers

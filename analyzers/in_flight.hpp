@@ -41,6 +41,11 @@ public:
     return hits;
   }
 
+  void expect(std::uint32_t multiprocessor, std::uint64_t line) const {
+    lines_.expect(line);
+    fetched_.expect({line, multiprocessor});
+  }
+
   /// Of the sectors that an access of any multiprocessor needs, those that come from memory: none accessed them in an
   /// earlier round, nor the other sector of the same 64 bytes, which memory delivers together.
   std::uint32_t first_accesses(const LineUse& use) {

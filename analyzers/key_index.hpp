@@ -35,6 +35,8 @@ public:
     slot = static_cast<std::uint32_t>(keys_.size());
     return {slot - 1, true};
   }
+  /// Fetches the place of a key that will be asked for soon.
+  void expect(const Key& key) const { __builtin_prefetch(&slots_[start(key)]); }
   /// The number of a key that occurred.
   [[nodiscard]] std::optional<std::uint32_t> find(const Key& key) const {
     const std::uint32_t slot = slots_[place_of(key)];
@@ -51,7 +53,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t kFirst = 256;
+  static constexpr std::size_t kFirst = 256, kLarge = 4096; ///< large tables grow faster: their keys are far apart
 
   [[nodiscard]] std::size_t start(const Key& key) const { return hash_of(key) >> 32 & (slots_.size() - 1); }
   /// Of its slot, or of the free one for it.
@@ -61,7 +63,7 @@ private:
     return at;
   }
   void grow() {
-    slots_.assign(2 * slots_.size(), 0);
+    slots_.assign((slots_.size() < kLarge ? 2 : 8) * slots_.size(), 0);
     for (std::size_t i = 0; i < keys_.size(); ++i) slots_[place_of(keys_[i])] = static_cast<std::uint32_t>(i + 1);
   }
 

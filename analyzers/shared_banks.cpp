@@ -54,11 +54,39 @@ void SharedBanks::Shard::find_cost(const exec::Access& access, Site& site) {
   if (access.space == isa::Space::shared) site.repeat.ways = costs_[CountedRules::kBanks].ways;
 }
 
-void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Access& access) {
-  if (site.under.empty()) {
-    site.under.resize(rules_.banks().size());
-    site.row.under.resize(rules_.banks().size());
+void SharedBanks::Shard::prepare(Site& site) const {
+  if (!site.under.empty()) return;
+  site.under.resize(rules_.banks().size());
+  site.row.under.resize(rules_.banks().size());
+}
+
+void SharedBanks::Shard::access_rows(const exec::AccessRows& all) {
+  if (all.space != isa::Space::shared) return exec::Shard::access_rows(all);
+  AccessBatch batch(all);
+  const std::vector<FastBanks>& rules = rules_.banks();
+  const Service service = rules_.service_of_banks(all[0]);
+  for (const FastBanks& rule : rules) rule.leave_out(batch, service);
+  for (std::size_t i = 0; i < all.count; ++i)
+    if ((batch.taken() >> i & 1) == 0) access(all[i]);
+  if (batch.taken() == 0) return;
+  Site& site = site_of(all.instruction, all.kind);
+  prepare(site);
+  BatchNumbers ways;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    Passes sum;
+    rules[i].add(batch, service, sum, i == CountedRules::kBanks ? &ways : nullptr);
+    site.row.under[i].add({sum.passes, sum.worst, sum.fewest, 0, 0});
   }
+  for (std::uint32_t rest = batch.taken(); rest != 0; rest &= rest - 1)
+    ++degrees_[std::min(static_cast<std::size_t>(ways.of[std::countr_zero(rest)]), kDegrees - 1)];
+  site.row.requests += batch.count();
+  site.row.kind = all.kind;
+  site.row.lane_bytes = all.lane_bytes;
+  batch.add_patterns(site.row.site);
+}
+
+void SharedBanks::Shard::start(Site& site, const ShapeKey& key, const exec::Access& access) {
+  prepare(site);
   flush(site);
   site.repeat.key = key;
   site.repeat.space = access.space;

@@ -74,8 +74,7 @@ public:
   void access(const exec::Access& access) override {
     if (access.space != isa::Space::shared && access.space != isa::Space::constant && access.space != isa::Space::param)
       return;
-    const std::size_t instruction = std::min<std::size_t>(access.instruction, sites_.size() / kOperations - 1);
-    Site& site = sites_[instruction * kOperations + operation(access.kind)];
+    Site& site = site_of(access.instruction, access.kind);
     // Moving an access by whole banks keeps its conflicts: under most rules only the position inside a bank matters.
     const std::uint64_t low = access.addresses[std::countr_zero(access.mask)] & low_;
     const ShapeKey key{access.stride, low, access.mask, access.lane_bytes, access.shape};
@@ -86,6 +85,8 @@ public:
     }
     start(site, key, access);
   }
+
+  void access_rows(const exec::AccessRows& all) override;
 
   /// Gives everything counted so far to the rows of the analyzer.
   void add_to(SparseRows<Row>& rows);
@@ -109,6 +110,11 @@ private:
   };
   void find_cost(const exec::Access& access, Site& site);
   void flush(Site& site);
+  Site& site_of(std::uint32_t instruction, exec::AccessKind kind) {
+    const std::size_t row = std::min<std::size_t>(instruction, sites_.size() / kOperations - 1);
+    return sites_[row * kOperations + operation(kind)];
+  }
+  void prepare(Site& site) const;
   void start(Site& site, const ShapeKey& key, const exec::Access& access);
 
   const CountedRules& rules_;

@@ -154,6 +154,11 @@ public:
     if (access.space == isa::Space::global) recorded_.all += access.count;
     if (access.space == isa::Space::local && with_local_) local_.all += access.count;
   }
+  void access_rows(const exec::AccessRows& all) override {
+    exec::Access sum = all[0];
+    sum.count = all.count;
+    access(sum);
+  }
   [[nodiscard]] exec::EachWanted each_wanted() const override {
     const std::uint32_t local = with_local_ ? exec::EachWanted::bit(isa::Space::local) : 0;
     return {exec::EachWanted::bit(isa::Space::global) | local, false};

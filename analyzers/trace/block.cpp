@@ -336,15 +336,44 @@ void visit(const Block& block, const SegmentRow& segment, Place place, const std
 
 namespace {
 constexpr int kHeldBits = 11;
+constexpr std::size_t kRows = 64; // instructions
+} // namespace
+
+Deliverer::Deliverer(exec::Shard& shard)
+    : shard_(shard), wants_rows_(shard.each_wanted().rows), held_(std::size_t{1} << kHeldBits) {}
+
+void Deliverer::release(Rows& rows) {
+  if (rows.form.count == 0) return;
+  rows.form.masks = rows.masks;
+  rows.form.rows = rows.rows;
+  shard_.access_rows(rows.form);
+  rows.form.count = 0;
 }
 
-Deliverer::Deliverer(exec::Shard& shard) : shard_(shard), held_(std::size_t{1} << kHeldBits) {}
+void Deliverer::add_row(const exec::Access& access) {
+  if (rows_.empty()) rows_.resize(kRows);
+  Rows& own = rows_[access.instruction % kRows];
+  exec::AccessRows& form = own.form;
+  if (form.instruction != access.instruction || form.space != access.space || form.kind != access.kind ||
+      form.lane_bytes != access.lane_bytes) {
+    release(own);
+    form.instruction = access.instruction;
+    form.space = access.space;
+    form.kind = access.kind;
+    form.lane_bytes = access.lane_bytes;
+  }
+  own.masks[form.count] = access.mask;
+  std::copy_n(access.addresses, kWarpSize, own.rows[form.count]);
+  if (++form.count == exec::AccessRows::kMost) release(own);
+}
 
 void Deliverer::release(const Held& held) {
   if (held.count == 0) return;
-  std::uint64_t lanes[kWarpSize];
+  std::uint64_t lanes[kWarpSize]{};
   exec::Access access = Event{{}, held.pattern, held.base, held.offsets}.access(lanes);
   access.count = held.count;
+  if (wants_rows_ && access.shape == exec::Shape::irregular && access.halves == nullptr && held.count == 1)
+    return add_row(access);
   shard_.access(access);
 }
 
@@ -382,6 +411,7 @@ void Deliverer::deliver(const Block& block, const std::function<bool(std::uint64
     release(held);
     held = {};
   }
+  for (Rows& rows : rows_) release(rows);
 }
 
 void Deliverer::tell(const Event& event, bool each) {

@@ -121,9 +121,19 @@ private:
   void tell(const Event& event, bool each);
   void hold(const Event& event);
   void release(const Held& held);
+  /// Irregular accesses of an instruction, of one form.
+  struct Rows {
+    exec::AccessRows form{};
+    exec::Mask masks[exec::AccessRows::kMost];
+    exec::AccessRows::Row rows[exec::AccessRows::kMost];
+  };
+  void add_row(const exec::Access& access);
+  void release(Rows& rows);
 
   exec::Shard& shard_;
+  bool wants_rows_;
   std::vector<Held> held_;
+  std::vector<Rows> rows_;          ///< by the low bits of the instruction; empty unless the shard wants them
   std::vector<std::uint64_t> each_; ///< active CTAs that need every event
 };
 

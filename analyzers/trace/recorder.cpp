@@ -38,7 +38,9 @@ public:
     make_room();
     builder_.end_cta(cta);
   }
-  [[nodiscard]] exec::EachWanted each_wanted() const override { return {.addresses = false, .together = false}; }
+  [[nodiscard]] exec::EachWanted each_wanted() const override {
+    return {.addresses = false, .together = false, .rows = true};
+  }
   void each_access(const exec::WarpId& of, const exec::Access& access) override {
     if (takes(of.cta, access.instruction)) builder_.access(of, access);
   }

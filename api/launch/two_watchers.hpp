@@ -64,6 +64,10 @@ private:
       first.shard->access(access);
       second.shard->access(access);
     }
+    void access_rows(const exec::AccessRows& rows) override {
+      first.shard->access_rows(rows);
+      second.shard->access_rows(rows);
+    }
     void branch(const exec::Branch& branch) override {
       first.shard->branch(branch);
       second.shard->branch(branch);
@@ -111,7 +115,7 @@ private:
     [[nodiscard]] exec::EachWanted each_wanted() const override {
       const exec::EachWanted one = first.shard->each_wanted(), other = second.shard->each_wanted();
       return {one.spaces | other.spaces, one.branches || other.branches, one.addresses || other.addresses,
-              one.together || other.together};
+              one.together || other.together, one.rows && other.rows};
     }
     void each_access(const exec::WarpId& of, const exec::Access& access) override {
       if (first.wants(of.cta)) first.shard->each_access(of, access);

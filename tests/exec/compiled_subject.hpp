@@ -38,7 +38,8 @@ struct Subject {
   };
   std::vector<Argument> arguments;
 
-  [[nodiscard]] Outcome run(exec::CompileMode mode, bool watched, const exec::Level* level) const {
+  /// `rows`: the watcher gets irregular accesses together.
+  [[nodiscard]] Outcome run(exec::CompileMode mode, bool watched, const exec::Level* level, bool rows = false) const {
     exec::set_compile_mode(mode);
     Emulated machine(ptx, "test.ptx");
     Emulated::Request request;
@@ -58,7 +59,7 @@ struct Subject {
       buffers.emplace_back(machine.buffer(words), a.words);
       request.arguments.push_back({buffers.back().first, 8});
     }
-    Recorder recorder;
+    Recorder recorder(rows);
     if (watched) request.watcher = &recorder;
     Outcome outcome{machine.run(request), recorder.text, {}};
     for (const auto& [address, words] : buffers) {
@@ -78,6 +79,10 @@ struct Subject {
         EXPECT_EQ(compiled.trap, interpreted.trap) << kernel;
         EXPECT_EQ(compiled.told, interpreted.told) << kernel << level.name;
         EXPECT_TRUE(compiled.buffers == interpreted.buffers) << kernel << level.name << watched;
+        for (const exec::CompileMode mode : {exec::CompileMode::off, exec::CompileMode::always}) {
+          if (!watched) continue;
+          EXPECT_EQ(run(mode, true, &level, true).told, interpreted.told) << kernel << level.name;
+        }
         const std::string last = last_explanation(kernel);
         EXPECT_EQ(last.find(" entries, ") != std::string::npos, compiles && WARPLENS_HAS_COMPILER) << last;
       }

@@ -19,9 +19,14 @@ namespace warplens::tests {
 /// which of several equivalent accesses stands for all.
 class Recorder final : public exec::Watcher {
 public:
+  /// `rows`: gets irregular accesses together; the text is the same.
+  explicit Recorder(bool rows = false) : rows_(rows) {}
   using Events = std::map<std::string, std::uint64_t>;
   struct Shard final : exec::Shard {
+    explicit Shard(bool rows) : wanted{.rows = rows} {}
     Events events;
+    exec::EachWanted wanted;
+    [[nodiscard]] exec::EachWanted each_wanted() const override { return wanted; }
     void access(const exec::Access& a) override {
       std::ostringstream line;
       const std::uint64_t first = a.addresses[std::countr_zero(a.mask)];
@@ -53,7 +58,7 @@ public:
       ++events[line.str()];
     }
   };
-  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<Shard>(); }
+  std::unique_ptr<exec::Shard> make_shard() override { return std::make_unique<Shard>(rows_); }
   void finish(std::vector<std::unique_ptr<exec::Shard>> shards,
               const std::vector<exec::InstructionCount>& counts) override {
     for (const auto& shard : shards)
@@ -66,6 +71,9 @@ public:
   Events events;
   std::string text;
   std::vector<exec::InstructionCount> by_instruction;
+
+private:
+  bool rows_;
 };
 
 } // namespace warplens::tests

@@ -77,7 +77,7 @@ public:
   };
   Outcome emulated(const Way& way) {
     clear();
-    tests::Recorder recorder;
+    tests::Recorder recorder(way.compiled); // of the two forms, one is told of irregular accesses together
     std::string problem = run(way, params_[1], way.watched ? &recorder : nullptr);
     return {std::move(problem), written(), std::move(recorder.by_instruction), std::move(recorder.text)};
   }

@@ -50,12 +50,16 @@ public:
   /// Drops those of a launch that ended early, which hold something.
   void give(std::unique_ptr<Tables> tables) {
     if (!tables->used_regular.empty() || !tables->used_irregular.empty()) return;
+    const auto holds = [](const std::unique_ptr<Rows>& rows) { return rows != nullptr && rows->count != 0; };
+    if (std::any_of(tables->rows.begin(), tables->rows.end(), holds)) return;
+    if (tables->rows.size() > kMostSites) tables->rows.clear();
     const std::lock_guard lock(mutex_);
     if (free_.size() < kMost) free_.push_back(std::move(tables));
   }
 
 private:
-  static constexpr std::size_t kMost = 64; ///< 12 MB
+  static constexpr std::size_t kMost = 64;      ///< 12 MB, and of each for …
+  static constexpr std::size_t kMostSites = 64; ///< … its sites 1 MB at most, if all of them access irregularly
   std::mutex mutex_;
   std::vector<std::unique_ptr<Tables>> free_;
 };
@@ -110,6 +114,40 @@ template <class Held> void AccessWatch::deliver(const Held& held) {
   shard_->access(access);
 }
 
+void AccessWatch::deliver(Rows& held) {
+  AccessRows all;
+  for (std::size_t first = 0; first < held.count; first += AccessRows::kMost) {
+    all.instruction = held.site->instruction;
+    all.space = held.space;
+    all.kind = held.site->kind;
+    all.lane_bytes = held.site->observed_bytes;
+    all.count = std::min(held.count - first, AccessRows::kMost);
+    all.masks = held.masks + first;
+    all.rows = held.rows + first;
+    shard_->access_rows(all);
+  }
+  held.count = 0;
+}
+
+AccessWatch::Rows& AccessWatch::make_rows(const MemorySite& site) {
+  if (tables_->rows.size() <= site.index) tables_->rows.resize(site.index + std::size_t{1});
+  std::unique_ptr<Rows>& rows = tables_->rows[site.index];
+  rows = std::make_unique<Rows>();
+  return *rows;
+}
+
+void AccessWatch::add_row(const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
+                          const std::int64_t* offsets) {
+  const bool known = site.index < tables_->rows.size() && tables_->rows[site.index] != nullptr;
+  Rows& rows = known ? *tables_->rows[site.index] : make_rows(site);
+  if (rows.space != space) deliver(rows);
+  rows.site = &site;
+  rows.space = space;
+  rows.masks[rows.count] = mask;
+  move(offsets, base, rows.rows[rows.count]);
+  if (++rows.count == Rows::kMost) deliver(rows);
+}
+
 void AccessWatch::make_room(Regular& r) {
   if (r.site == nullptr) tables_->used_regular.push_back(&r);
   deliver(r);
@@ -149,6 +187,7 @@ void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space
     shard_->each_access(id_of(warp), access_of(one, lanes));
     if (!wanted_.together) return;
   }
+  if (wanted_.rows) return add_row(site, space, mask, base, offsets);
   const std::uint64_t phase = base & (kAlignmentPeriod - 1);
   const std::uint64_t mixed = (phase ^ std::uint64_t{mask} << 21 ^ std::uint64_t{site.index} << 9) + hash_of(offsets);
   Irregular& r = tables_->irregular[mixed * 0x9e3779b97f4a7c15u >> (64 - kIrregularBits)];
@@ -178,6 +217,11 @@ void AccessWatch::flush() {
   };
   empty(tables_->used_regular);
   empty(tables_->used_irregular);
+  for (const std::unique_ptr<Rows>& rows : tables_->rows)
+    if (rows != nullptr) {
+      deliver(*rows);
+      rows->site = nullptr;
+    }
 }
 
 Worker::Worker(const Launch& l, std::unique_ptr<Shard> s, bool light)

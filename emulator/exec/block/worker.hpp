@@ -68,6 +68,26 @@ public:
     return true;
   }
 
+  /// Accesses of a site to irregular addresses, until there are some times as many as a shard gets at once: it then
+  /// brings its code and tables into the caches once for all of them.
+  struct Rows {
+    static constexpr std::size_t kMost = 4 * AccessRows::kMost;
+    const MemorySite* site = nullptr;
+    isa::Space space{};
+    std::size_t count = 0;
+    Mask masks[kMost];
+    alignas(64) AccessRows::Row rows[kMost];
+  };
+  /// Those to which irregular() would only add an access; null: it does more. For compiled code, which adds it itself,
+  /// and calls deliver() when they are kMost.
+  [[gnu::always_inline]] Rows* rows_of(const Warp& warp, const MemorySite& site, isa::Space space) {
+    if (!wanted_.rows || others_ || shard_ == nullptr || warp.told_spaces != 0) return nullptr;
+    if (site.index >= tables_->rows.size()) return nullptr;
+    Rows* const rows = tables_->rows[site.index].get();
+    return rows != nullptr && rows->site == &site && rows->space == space ? rows : nullptr;
+  }
+  void deliver(Rows& held);
+
   /// Tells only the checkers.
   void uncounted(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                  const std::int64_t* stride, std::int64_t half) const {
@@ -111,6 +131,7 @@ private:
     std::array<Irregular, kIrregular> irregular;
     std::vector<Regular*> used_regular; ///< the entries that hold something, …
     std::vector<Irregular*> used_irregular;
+    std::vector<std::unique_ptr<Rows>> rows; ///< by site; null: none so far
   };
   class Pool;
   [[gnu::always_inline]] Regular& place_of(const MemorySite& site, Mask mask, std::uint64_t base,
@@ -123,6 +144,9 @@ private:
   }
   /// Delivers what has been held back, once.
   template <class Held> void deliver(const Held& held);
+  /// Adds an access to those of its site.
+  void add_row(const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base, const std::int64_t* offsets);
+  Rows& make_rows(const MemorySite& site);
   void make_room(Regular& r);
   /// Tells the checkers, and the footprint of global memory.
   void tell_others(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, const HalfWarps& lanes,

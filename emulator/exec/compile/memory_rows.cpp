@@ -11,6 +11,10 @@
 extern "C" void warplens_tell_access(warplens::exec::Warp* warp, const warplens::exec::Op* op,
                                      warplens::isa::Space space, std::uint64_t base, std::int64_t stride,
                                      std::int64_t half);
+extern "C" void warplens_tell_lanes(warplens::exec::Warp* warp, const warplens::exec::Op* op,
+                                    warplens::isa::Space space, const warplens::exec::Sequences* sequences,
+                                    const std::uint64_t* addresses, warplens::exec::Mask mask);
+extern "C" void warplens_deliver_rows(warplens::exec::Warp* warp, warplens::exec::AccessWatch::Rows* rows);
 extern "C" void warplens_store_1(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
 extern "C" void warplens_store_2(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
 extern "C" void warplens_store_4(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
@@ -50,6 +54,33 @@ inline void tell(Warp* warp, const Op* op, isa::Space space, std::uint64_t base,
                  std::int64_t half) {
   if (!warp->worker->watch->counts_again(*warp, *op->site, space, base, stride, half)) [[unlikely]]
     warplens_tell_access(warp, op, space, base, stride, half);
+}
+
+// Whether the lanes are surely no sequences, not even by halves.
+template <class A> inline bool are_scattered(const A* values, Mask mask) {
+  return mask == kFullMask && values[2] - values[1] != values[1] - values[0];
+}
+
+// As resolve() tells of the addresses of all lanes.
+template <class A>
+[[gnu::flatten]] void tell_lanes(Warp* warp, const Op* op, isa::Space space, const A* values, Mask mask) {
+  if (mask == 0) return;
+  const MemorySite& site = *op->site;
+  AccessWatch::Rows* const rows = warp->worker->watch->rows_of(*warp, site, space);
+  const bool scattered = are_scattered(values, mask);
+  Sequences a;
+  a.regular = false;
+  if (!scattered) a = exec::WARPLENS_LEVEL::classify(values, 0, mask);
+  if (rows != nullptr && site.observed_bytes != 0 && !a.regular) {
+    std::uint64_t* const to = rows->rows[rows->count];
+    for (int i = 0; i < kWarpSize; ++i) to[i] = values[i] + static_cast<std::uint64_t>(site.observed_offset);
+    rows->masks[rows->count] = mask;
+    if (++rows->count == AccessWatch::Rows::kMost) warplens_deliver_rows(warp, rows);
+    return;
+  }
+  std::uint64_t addresses[kWarpSize];
+  for (int i = 0; i < kWarpSize; ++i) addresses[i] = values[i];
+  warplens_tell_lanes(warp, op, space, a.regular ? &a : nullptr, addresses, mask);
 }
 
 struct Reach {
@@ -209,6 +240,15 @@ extern "C" [[gnu::used]] const Worker::Region* region_of(Warp* warp, std::uint32
 extern "C" [[gnu::used]] void tell_access_of(Warp* warp, const Op* op, isa::Space space, std::uint64_t base,
                                              std::int64_t stride, std::int64_t half) {
   tell(warp, op, space, base, stride, half);
+}
+
+extern "C" [[gnu::used]] void tell_lanes_of_64(Warp* warp, const Op* op, isa::Space space, const std::uint64_t* values,
+                                               Mask mask) {
+  tell_lanes(warp, op, space, values, mask);
+}
+extern "C" [[gnu::used]] void tell_lanes_of_32(Warp* warp, const Op* op, isa::Space space, const std::uint32_t* values,
+                                               Mask mask) {
+  tell_lanes(warp, op, space, values, mask);
 }
 
 extern "C" [[gnu::used]] void tell_special_of(Warp* warp, std::uint32_t instruction, Mask lanes) {

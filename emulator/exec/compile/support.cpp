@@ -20,6 +20,19 @@ void tell_access(Warp* warp, const Op* op, isa::Space space, std::uint64_t base,
   warp->worker->watch->regular(*warp, *op->site, space, kFullMask, base, strides, half);
 }
 
+void tell_lanes(Warp* warp, const Op* op, isa::Space space, const Sequences* sequences, const std::uint64_t* addresses,
+                Mask mask) {
+  AccessWatch& watch = *warp->worker->watch;
+  if (sequences != nullptr)
+    return watch.regular(*warp, *op->site, space, mask, sequences->base, sequences->stride, sequences->half);
+  const std::uint64_t first = addresses[__builtin_ctz(mask)];
+  std::int64_t offsets[kWarpSize]{};
+  for (const int lane : EachLane(mask)) offsets[lane] = static_cast<std::int64_t>(addresses[lane] - first);
+  watch.irregular(*warp, *op->site, space, mask, first, offsets);
+}
+
+void deliver_rows(Warp* warp, AccessWatch::Rows* rows) { warp->worker->watch->deliver(*rows); }
+
 void tell_branch(Warp* warp, std::uint32_t branch, Mask taken) {
   warp->worker->count_branch(*warp, branch, warp->active, taken);
 }
@@ -75,6 +88,8 @@ const std::vector<AtomicOperation>& atomic_operations() {
 std::vector<std::pair<const char*, void*>> support_functions() {
   std::vector<std::pair<const char*, void*>> list = {
       {"warplens_tell_access", reinterpret_cast<void*>(&tell_access)},
+      {"warplens_tell_lanes", reinterpret_cast<void*>(&tell_lanes)},
+      {"warplens_deliver_rows", reinterpret_cast<void*>(&deliver_rows)},
       {"warplens_store_1", reinterpret_cast<void*>(&store<std::uint8_t>)},
       {"warplens_store_2", reinterpret_cast<void*>(&store<std::uint16_t>)},
       {"warplens_store_4", reinterpret_cast<void*>(&store<std::uint32_t>)},

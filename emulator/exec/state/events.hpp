@@ -71,6 +71,30 @@ struct Access {
   std::uint64_t count = 1;                  ///< how many such accesses this stands for
 };
 
+/// Irregular accesses of one instruction in one space, in any order: those of several warps, or of one again and again.
+struct AccessRows {
+  static constexpr std::size_t kMost = 16;
+  using Row = std::uint64_t[kWarpSize];
+  std::uint32_t instruction = 0;
+  isa::Space space{};
+  AccessKind kind{};
+  std::uint16_t lane_bytes = 0;
+  std::size_t count = 0;       ///< from 1 to kMost
+  const Mask* masks = nullptr; ///< of each; never 0
+  const Row* rows = nullptr;   ///< the addresses of each, valid for the lanes in its mask
+  [[nodiscard]] Access operator[](std::size_t i) const {
+    Access access;
+    access.instruction = instruction;
+    access.space = space;
+    access.kind = kind;
+    access.shape = Shape::irregular;
+    access.lane_bytes = lane_bytes;
+    access.mask = masks[i];
+    access.addresses = rows[i];
+    return access;
+  }
+};
+
 /// A branch executed by a warp (only conditional ones can diverge; uniform ones are reported too).
 struct Branch {
   std::uint32_t instruction = 0;
@@ -197,6 +221,7 @@ struct EachWanted {
   bool branches = true;
   bool addresses = true; ///< false: Access::addresses may be null if Access::halves is not
   bool together = true;  ///< false: events reported one by one need not also go to access()
+  bool rows = false;     ///< irregular accesses go to access_rows(), each as often as it occurs, instead of access()
   [[nodiscard]] bool in(isa::Space space) const { return (spaces >> static_cast<unsigned>(space) & 1) != 0; }
   static constexpr std::uint32_t bit(isa::Space space) { return 1u << static_cast<unsigned>(space); }
 };
@@ -213,6 +238,9 @@ class Shard {
 public:
   virtual ~Shard() = default;
   virtual void access(const Access&) {}
+  virtual void access_rows(const AccessRows& all) {
+    for (std::size_t i = 0; i < all.count; ++i) access(all[i]);
+  }
   virtual void branch(const Branch&) {}
   virtual void barrier(const Barrier&) {}
   virtual void product(const SizedProduct&) {}

@@ -107,7 +107,7 @@ private:
     f.uses = {{op.src[0], op.site->address32 ? 4u : 8u}, {op.src[1], bytes}};
     if (op.src[2] != op.src[1]) f.uses.push_back({op.src[2], bytes});
     if (op.site->kind == AccessKind::atomic) f.defs = {{op.dst[0], bytes}};
-    f.by_handler = f.meaning.atomic == nullptr || program_.watched || !is_quick(op.site->space) || !takes_lanes_;
+    f.by_handler = f.meaning.atomic == nullptr || !is_quick(op.site->space) || !takes_lanes_;
   }
 
   void lane(const Op& op, OpFacts& f) {

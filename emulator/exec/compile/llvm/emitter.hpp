@@ -69,6 +69,8 @@ private:
   LaneAddresses reach_lanes(Access& access, llvm::Value* acting);
   llvm::Value* addresses_of(const LaneAddresses& at, std::uint32_t lane, std::uint32_t count);
   void gather_lanes(Access& access, const LaneAddresses& at, llvm::Value* acting, const Computed& computed);
+  void make_room(llvm::Value*& variable);
+  void tell_lanes(const Access& access, const LaneAddresses& at, llvm::Value* acting);
   void pass_lanes(const Access& access, const LaneAddresses& at);
   void store_lanes(Access& access, const LaneAddresses& at, llvm::Value* acting);
   void atomic(std::uint32_t op, const Computed& computed);
@@ -86,6 +88,7 @@ private:
   llvm::Function* body_ = nullptr;
   llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *originals_ = nullptr, *budget_ = nullptr;
   llvm::Value *stored_places_ = nullptr, *stored_values_ = nullptr; ///< variables: host addresses, values
+  llvm::Value* told_addresses_ = nullptr;                           ///< likewise
   std::optional<RowValues> rows_;
   std::vector<llvm::BasicBlock*> blocks_; ///< by op, of leaders
   std::map<std::uint32_t, llvm::BasicBlock*> leaving_;

@@ -11,20 +11,20 @@ namespace warplens::exec::compile {
 
 using llvm::Value;
 
-// Only AVX-512 gathers lanes under a mask. Watchers are told of shapes, which the handler finds out.
+// Only AVX-512 gathers lanes under a mask.
 bool Emitter::takes_lanes_apart(const Access& a, bool loads, const Computed& computed) const {
   const std::uint32_t bytes = a.element_bytes();
-  return !program_.watched && rows_->chunks().vector_bytes() == 64 && !computed.kept.is_sequence() &&
+  return rows_->chunks().vector_bytes() == 64 && !computed.kept.is_sequence() &&
          (loads ? bytes == 4 || bytes == 8 : a.vector() == 1 && bytes <= 8);
 }
 
 void Emitter::access_lanes(Access& a, bool loads, Value* acting, const Computed& computed) {
   const LaneAddresses at = reach_lanes(a, acting);
   b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
-  if (loads)
-    gather_lanes(a, at, acting, computed);
-  else
-    store_lanes(a, at, acting);
+  // Loads come first: while the watcher is told, their data arrive.
+  if (loads) gather_lanes(a, at, acting, computed);
+  if (program_.watched) tell_lanes(a, at, acting);
+  if (!loads) store_lanes(a, at, acting);
   b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
 }
 
@@ -110,20 +110,34 @@ void Emitter::gather_lanes(Access& a, const LaneAddresses& at, Value* acting, co
   define(a.op, computed, values);
 }
 
+// Room for 8 bytes of each lane, once in a function.
+void Emitter::make_room(Value*& variable) {
+  if (variable != nullptr) return;
+  const llvm::IRBuilderBase::InsertPointGuard here(b_);
+  b_.SetInsertPoint(&body_->getEntryBlock(), body_->getEntryBlock().begin());
+  auto* const made = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), kWarpSize * 8));
+  made->setAlignment(llvm::Align(64));
+  variable = made;
+}
+
+// Tells the watcher of the lanes' addresses; a function finds out whether they are sequences, as the handler does.
+void Emitter::tell_lanes(const Access& a, const LaneAddresses& at, Value* acting) {
+  make_room(told_addresses_);
+  const std::uint32_t bytes = a.site.address32 ? 4 : 8;
+  for (std::size_t c = 0; c < at.chunks.size(); ++c)
+    b_.CreateAlignedStore(
+        at.chunks[c], b_.CreateConstGEP1_64(b_.getInt8Ty(), told_addresses_, c * kWarpSize / at.chunks.size() * bytes),
+        llvm::Align(64));
+  call(bytes == 4 ? "tell_lanes_of_32" : "tell_lanes_of_64",
+       {warp_, real(a.op), b_.getInt8(static_cast<std::uint8_t>(a.site.space)), told_addresses_, acting});
+}
+
 // Puts the lanes' host addresses and elements where a function finds them.
 void Emitter::pass_lanes(const Access& a, const LaneAddresses& at) {
   const Chunks& chunks = rows_->chunks();
   const std::uint32_t bytes = a.element_bytes();
-  const auto room = [&](Value*& variable, std::uint64_t size) {
-    if (variable != nullptr) return;
-    const llvm::IRBuilderBase::InsertPointGuard here(b_);
-    b_.SetInsertPoint(&body_->getEntryBlock(), body_->getEntryBlock().begin());
-    auto* const made = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), size));
-    made->setAlignment(llvm::Align(64));
-    variable = made;
-  };
-  room(stored_places_, kWarpSize * 8);
-  room(stored_values_, kWarpSize * 8);
+  make_room(stored_places_);
+  make_room(stored_values_);
   Value* const origin = b_.CreatePtrToInt(at.origin, b_.getInt64Ty());
   for (std::uint32_t lane = 0; lane < kWarpSize; lane += 8) {
     Value* const address = b_.CreateZExt(addresses_of(at, lane, 8), llvm::FixedVectorType::get(b_.getInt64Ty(), 8));
@@ -163,6 +177,7 @@ void Emitter::atomic(std::uint32_t op, const Computed& computed) {
     locked = b_.CreateNot(call("works_alone", {warp_}));
   }
   const LaneAddresses at = reach_lanes(a, acting);
+  if (program_.watched) tell_lanes(a, at, acting);
   const bool returns = !f.defs.empty() && region_.live_before(op + 1).test(region_.row(f.defs[0].offset));
   pass_lanes(a, at);
   llvm::Type* const pointer = b_.getPtrTy();
