@@ -20,8 +20,7 @@
 #include <thread>
 
 namespace warplens::exec::compile {
-
-namespace {
+namespace compile_worker_test {
 
 namespace fs = std::filesystem;
 
@@ -76,8 +75,6 @@ double seconds_of(const std::function<void()>& f) {
   f();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-} // namespace
 
 TEST(CompileWorker, MakesMachineCode) {
   Worker worker(60);
@@ -150,4 +147,5 @@ TEST(CompileWorker, IsNoChild) {
   EXPECT_EQ(errno, ECHILD);
 }
 
+} // namespace compile_worker_test
 } // namespace warplens::exec::compile

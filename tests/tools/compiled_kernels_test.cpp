@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 
 namespace warplens::testing {
-
-namespace {
+namespace compiled_kernels_test {
 
 namespace fs = std::filesystem;
 
@@ -33,8 +32,6 @@ private:
   Folder folder_;
 };
 
-} // namespace
-
 TEST(CompiledKernels, RunInTheInterpreterIfLlvmCrashes) {
   const Output interpreted = run_program({"run", "--compile", "off", WARPLENS_SAMPLES "/vector_add/launch.toml"});
   const WithWorker program("#!/bin/sh\nkill -SEGV $$\n");
@@ -49,4 +46,5 @@ TEST(CompiledKernels, RunInTheInterpreterIfLlvmCrashes) {
   EXPECT_NE(again.err.find("LLVM crashed"), std::string::npos) << again.err;
 }
 
+} // namespace compiled_kernels_test
 } // namespace warplens::testing

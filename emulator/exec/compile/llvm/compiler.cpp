@@ -251,9 +251,13 @@ void make(const std::string& content, const std::string& bitcode, const CompileR
   const std::optional<std::string> code =
       Worker::instance().object_of(request.worker, request.level, bitcode, outcome.problem);
   if (!code) return;
+  if (code->empty()) {
+    if (request.keep) request.keep(content, std::string(kFailed) + outcome.problem);
+    return;
+  }
   outcome.bytes = code->size();
-  if (!code->empty()) load(llvm::MemoryBuffer::getMemBufferCopy(*code), request, heads, outcome);
-  if (request.keep) request.keep(content, outcome.problem.empty() ? *code : std::string(kFailed) + outcome.problem);
+  load(llvm::MemoryBuffer::getMemBufferCopy(*code), request, heads, outcome);
+  if (request.keep && outcome.problem.empty()) request.keep(content, *code);
 }
 
 void compile(const CompileRequest& request, CompileOutcome& outcome) {
