@@ -2,6 +2,7 @@
 #include "analyzers/access_batch.hpp"
 
 #include "analyzers/analyzer.hpp"
+#include "emulator/base/processor_levels.hpp"
 
 #include <vector>
 
@@ -12,19 +13,6 @@ namespace {
 constexpr std::size_t kFirstCounts[] = {0, 4, 6}; // by Group
 
 } // namespace
-
-#define WARPLENS_RUNS_v2 true
-#if defined(__clang__) && __clang_major__ < 19 // does not know levels; these features imply the others
-#define WARPLENS_RUNS_v3                                                                                               \
-  (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
-#define WARPLENS_RUNS_v4                                                                                               \
-  (WARPLENS_RUNS_v3 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&                     \
-   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-#else
-#define WARPLENS_RUNS_v3 __builtin_cpu_supports("x86-64-v3")
-#define WARPLENS_RUNS_v4 __builtin_cpu_supports("x86-64-v4")
-#endif
-#define WARPLENS_RUNS_portable true
 
 // WARPLENS_FOR_EACH_LEVEL: LEVEL(v4) …
 #define LEVEL(name)                                                                                                    \

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/decode/levels.hpp"
 
+#include "emulator/base/processor_levels.hpp"
+
 namespace warplens::exec {
 
 #define WARPLENS_NAME_v2 "x86-64-v2"
 #define WARPLENS_NAME_v3 "x86-64-v3"
 #define WARPLENS_NAME_v4 "x86-64-v4"
 #define WARPLENS_NAME_portable "portable"
-#define WARPLENS_RUNS_v2 true
-#if defined(__clang__) && __clang_major__ < 19 // does not know levels; these features imply the others
-#define WARPLENS_RUNS_v3                                                                                               \
-  (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
-#define WARPLENS_RUNS_v4                                                                                               \
-  (WARPLENS_RUNS_v3 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&                     \
-   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-#else
-#define WARPLENS_RUNS_v3 __builtin_cpu_supports("x86-64-v3")
-#define WARPLENS_RUNS_v4 __builtin_cpu_supports("x86-64-v4")
-#endif
-#define WARPLENS_RUNS_portable true
 
 // WARPLENS_FOR_EACH_LEVEL: LEVEL(v2) …; WARPLENS_FOR_EACH_TABLE: TABLE(fill_integer) …, in the order of the table.
 #define TABLE(fill) HandlerRow* fill(HandlerRow*);
