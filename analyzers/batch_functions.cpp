@@ -24,9 +24,9 @@ template <int bit> WARPLENS_INLINE void transpose_step(V (&rows)[kWide]) {
   if constexpr (bit > 1) transpose_step<bit / 2>(rows);
 }
 
-constexpr std::int32_t kSectorEnd = 31, kBlockEnd = 63, kLineEnd = 127; // the last bytes of the units
-constexpr std::uint64_t kUnit = 4096;     // no segment of memory, no row of banks is longer
-constexpr std::uint64_t kReach = 1 << 30; // of the lanes, from the first one
+constexpr std::int32_t kSectorEnd = 31, kLineEnd = 127; // the last bytes of the units
+constexpr std::uint64_t kUnit = 4096;                   // no segment of memory, no row of banks is longer
+constexpr std::uint64_t kReach = 1 << 30;               // of the lanes, from the first one
 
 /// Whether all are near enough.
 WARPLENS_INLINE bool distances(const std::uint64_t* addresses, std::uint64_t base, std::int32_t* keys) {
@@ -186,6 +186,8 @@ template <int lanes> WARPLENS_INLINE Sums sums_of(const LaneNumbers& sorted, int
 }
 
 #else
+
+constexpr std::int32_t kBlockEnd = 63;
 
 template <int lanes> WARPLENS_INLINE Sums sums_of(const LaneNumbers& sorted, int from, int first_access) {
   V last = loaded(sorted.lane[from], first_access), first = last;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/compile/support.hpp"
 
+#include "emulator/exec/access/access.hpp"
 #include "emulator/exec/access/collisions.hpp"
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/block/cta.hpp"
