@@ -77,6 +77,7 @@ bool Worker::start(const std::string& program, std::string& problem) {
 }
 
 void Worker::close_socket() {
+  const std::lock_guard lock(closing_);
   if (const int socket = socket_.exchange(-1); socket >= 0) close(socket);
 }
 
@@ -96,6 +97,7 @@ std::optional<std::string> Worker::object_of(const std::string& program, std::st
 
 void Worker::stop() {
   stopped_ = true;
+  const std::lock_guard lock(closing_); // its number might be that of another file by now
   if (const int socket = socket_; socket >= 0 && owner_ == getpid()) shutdown(socket, SHUT_RDWR);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ private:
   void close_socket();
 
   const unsigned seconds_;
+  std::mutex closing_;
   std::atomic<int> socket_ = -1;
   pid_t owner_ = 0; ///< the process that started it; a copy of that must not use its socket
   std::atomic<bool> stopped_ = false;
