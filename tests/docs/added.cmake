@@ -32,20 +32,20 @@ endforeach()
 # the linker takes no object from them whose functions are already defined.
 get_property(compiled GLOBAL PROPERTY WARPLENS_COMPILED_LEVELS)
 list(GET compiled -1 level)
-get_property(tables GLOBAL PROPERTY WARPLENS_LANE_TABLES)
-list(TRANSFORM tables REPLACE "(.+)" "TABLE(fill_\\1)" OUTPUT_VARIABLE each_table)
-list(JOIN each_table "" each_table)
+get_property(groups GLOBAL PROPERTY WARPLENS_LANE_GROUPS)
+list(TRANSFORM groups REPLACE "(.+)" "GROUP(fill_\\1)" OUTPUT_VARIABLE each_group)
+list(JOIN each_group "" each_group)
 set(exec ${PROJECT_SOURCE_DIR}/emulator/exec)
 add_library(edited_table OBJECT ${PROJECT_SOURCE_DIR}/emulator/isa/table.cpp)
 target_compile_options(edited_table PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fconstexpr-ops-limit=1000000000>
   $<$<CXX_COMPILER_ID:Clang>:-fconstexpr-steps=1000000000>)
 add_library(edited_rows OBJECT ${exec}/lanes/lane_rows.cpp)
 target_compile_options(edited_rows PRIVATE -fno-math-errno -fno-trapping-math -Wno-conversion)
-target_compile_definitions(edited_rows PRIVATE WARPLENS_LEVEL=${level} WARPLENS_FILL=fill_integer WARPLENS_SINGLE_LANE=1
-  "WARPLENS_TABLE=\"emulator/isa/instructions/integer.def\"")
+target_compile_definitions(edited_rows PRIVATE WARPLENS_LEVEL=${level} WARPLENS_FILL=fill_common_lanes WARPLENS_SINGLE_LANE=1
+  "WARPLENS_TABLE=\"emulator/isa/instructions/common_lanes.def\"")
 add_library(edited_levels OBJECT ${exec}/decode/levels.cpp)
 target_compile_definitions(edited_levels PRIVATE "WARPLENS_FOR_EACH_LEVEL=LEVEL(${level})"
-  "WARPLENS_FOR_EACH_TABLE=${each_table}")
+  "WARPLENS_FOR_EACH_GROUP=${each_group}")
 foreach(part table rows levels)
   target_include_directories(edited_${part} BEFORE PRIVATE ${edited})
   target_link_libraries(edited_${part} PRIVATE warplens_ir)

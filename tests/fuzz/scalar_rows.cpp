@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines the single-lane functions for one file of the table (WARPLENS_TABLE).
+// Defines the single-lane functions for one group of files of the table (WARPLENS_TABLE).
 #include "tests/fuzz/scalar_rows.hpp"
 
 #include "emulator/isa/operands.hpp"

@@ -5,6 +5,6 @@
 #include "tests/fuzz/scalar_lanes.hpp"
 
 namespace warplens::fuzz {
-/// Fills one row for each entry of the file, in order; returns the position for the next file's rows.
+/// Fills one row for each entry of the group, in order; returns the position for the next group's rows.
 std::span<const LaneFunction>* WARPLENS_FILL(std::span<const LaneFunction>* row);
 } // namespace warplens::fuzz

@@ -230,12 +230,19 @@ template <class M, class R, int V> const Op* store_whole(const Op* op, Warp* war
 template <class M, class R> Handler pick(const MemoryHandlerKey& key) {
   if (key.kind == MemoryHandlerKey::Kind::param) return load_param<M, R>;
   const auto by_vector = [&]<int V>(std::integral_constant<int, V>) -> Handler {
-    if constexpr (V * sizeof(M) == 16 || (V > 1 && V * sizeof(M) == 8)) {
-      if (key.whole && key.kind == MemoryHandlerKey::Kind::load) return load_whole<M, R, V>;
-      if (key.whole) return store_whole<M, R, V>;
+    constexpr bool kMayBeWhole = V * sizeof(M) == 16 || (V > 1 && V * sizeof(M) == 8);
+    if (key.kind == MemoryHandlerKey::Kind::load) {
+      if constexpr (kMayBeWhole)
+        if (key.whole) return load_whole<M, R, V>;
+      return load<M, R, V>;
     }
-    if (key.kind == MemoryHandlerKey::Kind::load) return load<M, R, V>;
-    return store<M, R, V>;
+    if constexpr (std::is_signed_v<M>) {
+      return nullptr; // memory_handler() takes the unsigned type for stores
+    } else {
+      if constexpr (kMayBeWhole)
+        if (key.whole) return store_whole<M, R, V>;
+      return store<M, R, V>;
+    }
   };
   if constexpr (sizeof(M) == 16) return key.vector == 1 ? by_vector(std::integral_constant<int, 1>{}) : nullptr;
   switch (key.vector) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "emulator/exec/state/warp.hpp"
+#include "emulator/isa/types.hpp"
 
 namespace warplens::exec {
 

@@ -47,7 +47,7 @@ template <class T> constexpr std::uint8_t kLaneBytes = is_predicate<T> ? 0 : siz
 // A functor that sets the rounding mode must stay between two changes of the mode: only calls do.
 template <class F> constexpr RowFunction row_function() {
   return []<class R, class... A>(std::type_identity<R (*)(A...)>) {
-    constexpr bool kStays = RoundingScope<F>::wanted() == isa::WARPLENS_LEVEL::Rounding::nearest;
+    constexpr bool kStays = isa::WARPLENS_LEVEL::required_rounding<F>() == isa::WARPLENS_LEVEL::Rounding::nearest;
     RowFunction f{kStays ? &rows<F> : nullptr, kStays ? &first_lane<F> : nullptr, 1, sizeof...(A), {}};
     int next = 0;
     if constexpr (ResultCount<R>::value == 2) {

@@ -10,11 +10,11 @@ namespace warplens::exec {
 #define WARPLENS_NAME_v4 "x86-64-v4"
 #define WARPLENS_NAME_portable "portable"
 
-// WARPLENS_FOR_EACH_LEVEL: LEVEL(v2) …; WARPLENS_FOR_EACH_TABLE: TABLE(fill_integer) …, in the order of the table.
-#define TABLE(fill) HandlerRow* fill(HandlerRow*);
+// WARPLENS_FOR_EACH_LEVEL: LEVEL(v2) …; WARPLENS_FOR_EACH_GROUP: GROUP(fill_common_lanes) …, in the order of the table.
+#define GROUP(fill) HandlerRow* fill(HandlerRow*);
 #define LEVEL(name)                                                                                                    \
   namespace name {                                                                                                     \
-  WARPLENS_FOR_EACH_TABLE                                                                                              \
+  WARPLENS_FOR_EACH_GROUP                                                                                              \
   Handler memory_handler(const MemoryHandlerKey&);                                                                     \
   bool resolve_access(const Op*, Warp*, Mask, HostAccess&);                                                            \
   Handler vector_move(int total_bytes, int element_bytes, bool pack);                                                  \
@@ -24,17 +24,17 @@ namespace warplens::exec {
   }
 WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
-#undef TABLE
+#undef GROUP
 
 // Collects one level's handlers. Compiled here, for any processor: vector types must not come from a level.
-#define TABLE(fill) row = fill(row);
+#define GROUP(fill) row = fill(row);
 #define LEVEL(name)                                                                                                    \
   namespace name {                                                                                                     \
   static const HandlerRows& lane_handlers() {                                                                          \
     static const HandlerRows rows = [] {                                                                               \
       HandlerRows r(isa::table().size());                                                                              \
       HandlerRow* row = r.data();                                                                                      \
-      WARPLENS_FOR_EACH_TABLE                                                                                          \
+      WARPLENS_FOR_EACH_GROUP                                                                                          \
       return r;                                                                                                        \
     }();                                                                                                               \
     return rows;                                                                                                       \
@@ -42,7 +42,7 @@ WARPLENS_FOR_EACH_LEVEL
   }
 WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
-#undef TABLE
+#undef GROUP
 
 std::span<const Level> levels() {
   // Never destroyed: a program may use it during its exit.

@@ -5,6 +5,7 @@
 #include "emulator/exec/access/async_copy.hpp"
 #include "emulator/exec/access/launch_control.hpp"
 #include "emulator/exec/access/mbarrier.hpp"
+#include "emulator/exec/block/control.hpp"
 
 namespace warplens::exec {
 

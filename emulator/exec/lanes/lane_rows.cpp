@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the handlers of the `lane` entries of one file of the table (WARPLENS_TABLE), for one level.
+// Makes the handlers of the `lane` entries of one group of files of the table (WARPLENS_TABLE), for one level.
 #include "emulator/exec/lanes/lane_rows.hpp"
 #include "emulator/exec/lanes/lanes.hpp"
 

@@ -5,6 +5,6 @@
 #include "emulator/exec/lanes/handler_row.hpp"
 
 namespace warplens::exec::WARPLENS_LEVEL {
-/// Fills a row for each line of the file, in its order, and returns the place of the next file's first row.
+/// Fills a row for each line of the group, in its order, and returns the place of the next group's first row.
 HandlerRow* WARPLENS_FILL(HandlerRow* row);
 } // namespace warplens::exec::WARPLENS_LEVEL

@@ -93,7 +93,10 @@ template <class T, class... A, class Value> void write(T* d, Value value) {
 }
 
 template <class> struct Signature;
-template <class R, class... A> struct Signature<R (*)(A...)> { using Result = R; };
+template <class R, class... A> struct Signature<R (*)(A...)> {
+  using Result = R;
+  using Indices = std::index_sequence_for<A...>;
+};
 template <class T> struct ResultCount { static constexpr int value = 1; };
 template <class A, class B> struct ResultCount<Both<A, B>> { static constexpr int value = 2; };
 
@@ -149,9 +152,7 @@ const Op* run_one_lane(const Op* op, Warp* warp, Mask mask, Result (*)(A...), st
 // For blocks of one thread, which machine-learning compilers emit, and for warps that have diverged to one lane. Only
 // for the tables of common instructions (WARPLENS_SINGLE_LANE): it takes a third of the time to compile them.
 template <class F> [[gnu::flatten, gnu::noinline]] const Op* one_lane(const Op* op, Warp* warp, Mask mask) {
-  return []<class R, class... A>(const Op* o, Warp* w, Mask m, R (*f)(A...)) {
-    return run_one_lane<F>(o, w, m, f, std::index_sequence_for<A...>{});
-  }(op, warp, mask, &F::lane);
+  return run_one_lane<F>(op, warp, mask, &F::lane, typename Signature<decltype(&F::lane)>::Indices());
 }
 
 // Computes truth values; few instructions do, and all of them often: they have masks of their own.
@@ -236,28 +237,26 @@ template <class A, class B> struct ValueOf<Both<A, B>> { using Type = A; };
 // Everything is inlined: a remaining call would prevent vectorisation of the loops. If some lanes do not act, all are
 // computed in the spare row, so that a functor's loop is compiled once, and has no mask.
 template <class F> [[gnu::flatten]] const Op* lanes(const Op* op, Warp* warp) {
-  using T = typename ValueOf<typename Signature<decltype(&F::lane)>::Result>::Type;
+  using Types = Signature<decltype(&F::lane)>;
+  using T = typename ValueOf<typename Types::Result>::Type;
+  constexpr typename Types::Indices sources;
   const Mask mask = acting(op, warp);
-  std::uint32_t destination = op->dst[0];
-  if constexpr (!is_predicate<T>) {
+  if constexpr (is_predicate<T>) {
+    return run_predicates<F>(op, warp, mask, &F::lane, sources);
+  } else {
+    std::uint32_t destination = op->dst[0];
     if (mask != kFullMask) [[unlikely]] {
       if constexpr (WARPLENS_SINGLE_LANE && !requires { &F::row; })
         if (few(mask)) return one_lane<F>(op, warp, mask);
       destination = kSpareRow;
     }
     asm("" : "+r"(destination)); // or the compiler makes two loops
+    run_lanes<F>(op, warp, destination, mask, &F::lane, sources);
+    if constexpr (has_rare_nans<F>)
+      if (any_nan(row<T>(warp, destination))) [[unlikely]]
+        return correct_nans<T>(op, warp, mask, destination);
+    return finish<T>(op, warp, mask);
   }
-  return [=]<class R, class... A>(const Op* o, Warp* w, R (*f)(A...)) {
-    if constexpr (is_predicate<T>) {
-      return run_predicates<F>(o, w, mask, f, std::index_sequence_for<A...>{});
-    } else {
-      run_lanes<F>(o, w, destination, mask, f, std::index_sequence_for<A...>{});
-      if constexpr (has_rare_nans<F>)
-        if (any_nan(row<T>(w, destination))) [[unlikely]]
-          return correct_nans<T>(o, w, mask, destination);
-      return finish<T>(o, w, mask);
-    }
-  }(op, warp, &F::lane);
 }
 
 // The table line and the functor must agree on the number of operands and their widths.

@@ -108,7 +108,7 @@ template <Rounding rounding> bool multiply_doubles(const Op* op, Warp* warp) {
   read_doubles(s.b, 1, warp, b);
   read_doubles(s.c, 2, warp, c);
   {
-    const RoundingScope<RoundedTo<rounding>> scope;
+    [[maybe_unused]] const RoundingScope<RoundedTo<rounding>> scope;
     s.m == 8 ? add_doubles<8>(s, a, b, c, d) : add_doubles<16>(s, a, b, c, d);
   }
   write_doubles(s.d, 2, warp, d);

@@ -8,6 +8,7 @@
 //   };
 #pragma once
 
+#include "emulator/exec/state/events.hpp"
 #include "emulator/exec/state/tool_finding.hpp"
 #include "emulator/exec/state/warp.hpp"
 

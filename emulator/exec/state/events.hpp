@@ -9,6 +9,7 @@
 #pragma once
 
 #include "emulator/base/archive.hpp"
+#include "emulator/exec/state/lane_mask.hpp"
 #include "emulator/exec/state/matrix_element.hpp"
 #include "emulator/ir/module.hpp"
 
@@ -17,24 +18,6 @@
 #include <vector>
 
 namespace warplens::exec {
-
-using Mask = std::uint32_t;
-constexpr int kWarpSize = 32;
-
-/// The lanes of a mask, ascending: for (const int lane : EachLane(mask)) … Always inlined, because the handlers of
-/// every processor level use it.
-class EachLane {
-public:
-  [[gnu::always_inline]] explicit EachLane(Mask mask) : rest_(mask) {}
-  [[nodiscard, gnu::always_inline]] EachLane begin() const { return *this; }
-  [[nodiscard, gnu::always_inline]] EachLane end() const { return EachLane(0); }
-  [[gnu::always_inline]] int operator*() const { return __builtin_ctz(rest_); }
-  [[gnu::always_inline]] void operator++() { rest_ &= rest_ - 1; }
-  [[gnu::always_inline]] bool operator!=(EachLane other) const { return rest_ != other.rest_; }
-
-private:
-  Mask rest_; ///< not visited yet
-};
 
 /// Accesses whose addresses differ by a multiple of this are equivalent for every rule that evaluates single accesses.
 constexpr std::uint64_t kAlignmentPeriod = 256;

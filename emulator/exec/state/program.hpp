@@ -4,6 +4,7 @@
 #pragma once
 
 #include "emulator/exec/memory/address_space.hpp"
+#include "emulator/exec/state/events.hpp"
 #include "emulator/exec/state/group_site.hpp"
 #include "emulator/exec/state/kernel_code.hpp"
 #include "emulator/exec/state/matrix_site.hpp"
@@ -15,6 +16,7 @@
 #include "emulator/ir/block_dependence.hpp"
 #include "emulator/ir/calls.hpp"
 #include "emulator/ir/group_registers.hpp"
+#include "emulator/ir/module.hpp"
 #include "emulator/ir/unwritten.hpp"
 
 #include <array>

@@ -9,9 +9,10 @@
 //   true>}
 #pragma once
 
-#include "emulator/exec/state/events.hpp"
+#include "emulator/exec/state/lane_mask.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace warplens::exec {
 

@@ -6,6 +6,8 @@
 #include "emulator/exec/state/warp.hpp"
 #include "emulator/isa/table.hpp"
 
+#include <string>
+
 namespace warplens::exec {
 
 struct BoundTexture;

@@ -118,51 +118,56 @@ constexpr Rounding rounding_of(const Form& f) {
   return Rounding::nearest;
 }
 
-// Sets the processor's rounding mode while a functor's loop runs, if the functor requires one. The barriers keep the
-// compiler from moving arithmetic out of the scope (rows are memory).
-template <class F> struct RoundingScope {
-  static constexpr Rounding wanted() {
-    if constexpr (requires { F::rounding; })
-      return F::rounding;
-    else
-      return Rounding::nearest;
-  }
+/// The rounding that a functor requires.
+template <class F> constexpr Rounding required_rounding() {
+  if constexpr (requires { F::rounding; })
+    return F::rounding;
+  else
+    return Rounding::nearest;
+}
+
+// Sets the processor's rounding mode while it lives. The barriers keep the compiler from moving arithmetic out of the
+// scope (rows are memory).
+template <Rounding rounding> class RoundingMode {
 #if defined(__SSE2__)
-  unsigned saved = 0;
-  RoundingScope() {
-    if constexpr (wanted() != Rounding::nearest) {
-      constexpr unsigned modes[] = {0x0000, 0x6000, 0x2000, 0x4000};
-      saved = _mm_getcsr();
-      _mm_setcsr((saved & ~0x6000u) | modes[static_cast<int>(wanted())]);
-      asm volatile("" ::: "memory");
-    }
+public:
+  RoundingMode() {
+    constexpr unsigned modes[] = {0x0000, 0x6000, 0x2000, 0x4000};
+    saved_ = _mm_getcsr();
+    _mm_setcsr((saved_ & ~0x6000u) | modes[static_cast<int>(rounding)]);
+    asm volatile("" ::: "memory");
   }
-  ~RoundingScope() {
-    if constexpr (wanted() != Rounding::nearest) {
-      asm volatile("" ::: "memory");
-      _mm_setcsr(saved);
-    }
+  ~RoundingMode() {
+    asm volatile("" ::: "memory");
+    _mm_setcsr(saved_);
   }
+
+private:
+  unsigned saved_ = 0;
 #else
-  int saved = 0;
-  RoundingScope() {
-    if constexpr (wanted() != Rounding::nearest) {
-      constexpr int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
-      saved = std::fegetround();
-      std::fesetround(modes[static_cast<int>(wanted())]);
-      asm volatile("" ::: "memory");
-    }
+public:
+  RoundingMode() {
+    constexpr int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    saved_ = std::fegetround();
+    std::fesetround(modes[static_cast<int>(rounding)]);
+    asm volatile("" ::: "memory");
   }
-  ~RoundingScope() {
-    if constexpr (wanted() != Rounding::nearest) {
-      asm volatile("" ::: "memory");
-      std::fesetround(saved);
-    }
+  ~RoundingMode() {
+    asm volatile("" ::: "memory");
+    std::fesetround(saved_);
   }
+
+private:
+  int saved_ = 0;
 #endif
-  RoundingScope(const RoundingScope&) = delete;
-  RoundingScope& operator=(const RoundingScope&) = delete;
+public:
+  RoundingMode(const RoundingMode&) = delete;
+  RoundingMode& operator=(const RoundingMode&) = delete;
 };
+template <> class RoundingMode<Rounding::nearest> {}; // the mode of all other code
+
+/// For a functor's loop.
+template <class F> using RoundingScope = RoundingMode<required_rounding<F>()>;
 
 // Manual, section 9.7.3: .ftz flushes subnormal inputs and results to sign-preserving zero.
 inline float flushed(float x) {

@@ -7,6 +7,7 @@
 
 #include "emulator/exec/state/tool_finding.hpp"
 #include "emulator/exec/state/warp.hpp"
+#include "emulator/ir/module.hpp"
 
 #include <unordered_map>
 
