@@ -378,6 +378,32 @@ std::uint64_t Cta::memory_digest() const {
   return nullptr;
 }
 
+// The warp after `a`, if both are to run together now: `a` has come to its turn, and the other one's would be the next.
+inline Warp* Cta::partner_of(const Warp& a, const PairHandler* pairs) {
+  if (pairs == nullptr || pairs[a.next - program.ops.data()] == nullptr || a.index + 1 >= warp_count_) return nullptr;
+  Warp& b = warp(a.index + 1);
+  const bool alike = b.state == WarpState::ready && b.next == a.next && b.active == a.active;
+  return alike && a.active == a.live && b.active == b.live ? &b : nullptr;
+}
+
+// Each does what it would do if `a` ran to the end of its turn before `b` begins its own. Returns false if a trap stops
+// the CTA.
+bool Cta::run_pair(Warp& a, Warp& b, const PairHandler* pairs, std::int64_t& budget) {
+  begin_turn(a);
+  begin_turn(b);
+  const Op* const op = a.next;
+  if (const Op* const next = pairs[op - program.ops.data()](op, &a, &b)) {
+    a.next = b.next = next;
+    ++worker.paired_turns;
+  }
+  for (Warp* const w : {&a, &b}) {
+    run_alone<false>(*w);
+    budget -= end_turn(*w);
+    if (w->state == WarpState::trapped) return false;
+  }
+  return true;
+}
+
 void Cta::count_longest() {
   std::uint32_t longest = 0;
   for (std::uint32_t i = 1; i < warp_count_; ++i)
@@ -391,11 +417,18 @@ Cta::Progress Cta::run(std::int64_t budget) {
   const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0 && !worker.compiled;
   const auto together = worker.checkers.empty() ? run_together<false> : run_together<true>;
   const auto alone = worker.checkers.empty() ? run_alone<false> : run_alone<true>;
+  const PairHandler* const compiled_pairs =
+      worker.compiled ? program.code->first_pair.load(std::memory_order_acquire) : nullptr;
   while (budget > 0) {
     bool ran = false;
     std::uint32_t from = 0;
     while (Warp* const a = next_ready(from)) {
       ran = true;
+      if (Warp* const next = partner_of(*a, compiled_pairs)) {
+        if (!run_pair(*a, *next, compiled_pairs, budget)) return Progress::trapped;
+        from = next->index + 1;
+        continue;
+      }
       Warp* const b = pairs ? next_ready(from) : nullptr;
       begin_turn(*a);
       if (b != nullptr) {

@@ -85,6 +85,8 @@ private:
   void begin_turn(Warp& warp);
   std::int64_t end_turn(Warp& warp);
   void turn_is_over(Warp& warp);
+  Warp* partner_of(const Warp& a, const PairHandler* pairs);
+  bool run_pair(Warp& a, Warp& b, const PairHandler* pairs, std::int64_t& budget);
   Warp* next_ready(std::uint32_t& from);
   Warp* next_ready_by_seed(std::uint32_t& from);
   void count_longest();

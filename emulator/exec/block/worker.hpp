@@ -205,6 +205,7 @@ struct Worker {
   std::vector<Branch> branches;
   std::vector<std::uint64_t> taken_lanes; ///< by branch: the lanes whose guard was true
   std::uint64_t steps = 0;
+  std::uint64_t paired_turns = 0; ///< that two warps began together in compiled code
   /// Takes the next cluster that has not started, which then never does: the number of its first CTA. Set by the
   /// scheduler of the blocks.
   std::function<std::optional<std::uint64_t>()> cancel_next;
