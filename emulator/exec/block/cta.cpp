@@ -57,7 +57,9 @@ void set_lane(Warp& warp, const SpecialRow& special, int lane, std::uint32_t val
 
 } // namespace
 
-Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program.module->sm >= 70) {
+Cta::Cta(Worker& w)
+    : worker(w), program(*w.launch.program), independent(program.module->sm >= 70),
+      quick_barriers_(!w.launch.tools.synccheck && w.launch.schedule_seed == 0) {
   const LaunchShape& shape = worker.launch.shape;
   warp_count_ = shape.warps();
   warp_stride_ = program.warp_bytes;

@@ -230,10 +230,10 @@ struct Worker {
   bool passes(const Trap& access, std::uint64_t bytes);
   /// Branches are held back like accesses. count_branch() is for those that count_again() refuses: they differ from the
   /// last execution of the same branch, or somebody wants each of them.
-  bool count_again(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
+  bool count_again(const Warp& warp, std::uint32_t index, Mask active, Mask taken, std::uint64_t times = 1) {
     Branch& last = branches[index];
     if (last.active != active || last.taken != taken || (warp.told_each && watch->wanted().branches)) return false;
-    ++last.count;
+    last.count += times;
     return true;
   }
   void count_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken);

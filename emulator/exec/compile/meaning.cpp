@@ -106,6 +106,7 @@ Meanings::Meanings(const Level& level) {
                                               {rejoin, Means::rejoin},
                                               {exit_lanes, Means::exit},
                                               {barrier, Means::barrier},
+                                              {barrier_of_cta, Means::barrier},
                                               {trap, Means::trap}};
   for (const auto& [handler, kind] : others) add(handler, {kind});
 }

@@ -82,6 +82,7 @@ void Emitter::emit(std::uint32_t op) {
   case Kind::jump: return jump(op);
   case Kind::branch: return branch(op);
   case Kind::rejoin: return rejoin(op);
+  case Kind::count_block: return count_block(program_.ops[op].extra);
   default: break;
   }
   const Computed computed = shapes_.computed(op, sides_.front().rows->shapes);
@@ -106,7 +107,6 @@ void Emitter::emit_for_warp(std::uint32_t op, const Computed& computed) {
   case Kind::pack:
   case Kind::unpack: return move_element(op, computed);
   case Kind::special: return special(op);
-  case Kind::count_block: call("count_block_of", {warp_, b_.getInt32(o.extra)}); return;
   case Kind::count_guarded:
     call("count_guarded_of", {warp_, b_.getInt32(o.extra), b_.CreateAnd(guard(op), rows_->active())});
     return;
@@ -351,14 +351,27 @@ Value* Emitter::left_after(std::uint32_t op) {
                       b_.getInt64(static_cast<std::uint64_t>(program_.ops[op].imm)));
 }
 
+void Emitter::count_block(std::uint32_t block) {
+  if (is_pair())
+    call("count_block_of_pair", {sides_[0].warp, sides_[1].warp, b_.getInt32(block)});
+  else
+    call("count_block_of", {warp_, b_.getInt32(block)});
+}
+
+void Emitter::count_branch(std::uint32_t branch, Value* taken) {
+  if (is_pair())
+    call("count_branch_of_pair", {sides_[0].warp, sides_[1].warp, b_.getInt32(branch), taken});
+  else
+    call("count_branch_of", {warp_, b_.getInt32(branch), taken});
+}
+
 // Continues at a branch's target.
 void Emitter::take(std::uint32_t op) {
   const Op& o = program_.ops[op];
-  if (program_.watched)
-    for_each_side([&](Side&) {
-      call("count_branch_of", {warp_, b_.getInt32(o.extra), rows_->active()});
-      if (o.src[1] != kNotCounted) call("count_block_of", {warp_, b_.getInt32(o.src[1])});
-    });
+  if (program_.watched) {
+    count_branch(o.extra, rows_->active());
+    if (o.src[1] != kNotCounted) count_block(o.src[1]);
+  }
   arrive(region_.target(op));
   b_.CreateBr(blocks_[region_.target(op)]);
 }
@@ -398,8 +411,7 @@ void Emitter::branch(std::uint32_t op) {
   b_.CreateStore(left, budget_);
   b_.CreateCondBr(by_all, all, none);
   b_.SetInsertPoint(none);
-  if (program_.watched)
-    for_each_side([&](Side&) { call("count_branch_of", {warp_, b_.getInt32(o.extra), b_.getInt32(0)}); });
+  if (program_.watched) count_branch(o.extra, b_.getInt32(0));
   arrive(op + 1);
   b_.CreateBr(blocks_[op + 1]);
   b_.SetInsertPoint(all);

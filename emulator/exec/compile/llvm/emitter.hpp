@@ -82,6 +82,8 @@ private:
   void rejoin(std::uint32_t op);
   llvm::Value* left_after(std::uint32_t op);
   void take(std::uint32_t op);
+  void count_block(std::uint32_t block);
+  void count_branch(std::uint32_t branch, llvm::Value* taken);
   /// The new values of the rows that an op defines: chunks of all, or first values (two of each row that is not whole).
   void define(std::uint32_t op, const Computed& computed, llvm::ArrayRef<llvm::Value*> values);
 
