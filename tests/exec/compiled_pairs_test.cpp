@@ -111,9 +111,15 @@ TEST_F(CompiledPairs, SequencesThatWrapAround) {
   }
 }
 
+// Work enough for the processor: by default, there are no pairs.
+const std::string kIndependent =
+    "add.u32 %r11, %r11, %r12; xor.b32 %r11, %r11, 5; add.u32 %r14, %r14, %r12; xor.b32 %r14, %r14, 7;\n"
+    "add.u32 %r15, %r15, %r12; xor.b32 %r15, %r15, 9; add.u32 %r16, %r16, %r12; xor.b32 %r16, %r16, 3;\n";
+
 // A program with a race gives what it gives if one warp runs after the other.
 TEST_F(CompiledPairs, OrderOfAccesses) {
-  const std::string chain = "mov.u32 %r12, 0; LOOP: add.u32 %r11, %r11, %r12; xor.b32 %r11, %r11, 5;\n"
+  const std::string chain = "mov.u32 %r12, 0; LOOP: " + kIndependent +
+                            "\n"
                             "add.u32 %r12, %r12, 1; setp.lt.u32 %p1, %r12, 20; @%p1 bra LOOP;\n";
   Subject s = words("mov.u32 %r11, %r2;\n" + chain +
                         "ld.global.u32 %r13, [%rd1+8192]; add.u32 %r13, %r13, 1; st.global.u32 [%rd1+8192], %r13;\n"
@@ -129,7 +135,9 @@ TEST_F(CompiledPairs, Traps) {
     Subject s =
         words("setp.eq.u32 %p2, %r1, " + lane +
                   "; selp.u32 %r20, 1048576, 0, %p2; cvt.u64.u32 %rd10, %r20; mov.u32 %r11, %r1;\n"
-                  "mov.u32 %r12, 0; LOOP: add.u32 %r11, %r11, %r12; xor.b32 %r11, %r11, 5;\n"
+                  "mov.u32 %r12, 0; LOOP: " +
+                  kIndependent +
+                  "\n"
                   "add.u32 %r12, %r12, 1; setp.lt.u32 %p1, %r12, 20; @%p1 bra LOOP;\n"
                   "st.global.u32 [%rd2], %r11; add.u64 %rd2, %rd2, %rd10; st.global.u32 [%rd2+4096], %r11; ret;",
               128);
@@ -140,7 +148,7 @@ TEST_F(CompiledPairs, Traps) {
 }
 
 // Where pairs are worth it.
-TEST(CompiledPairsByDefault, OnlyChainsOfLongOperations) {
+TEST(CompiledPairsByDefault, OnlyChains) {
   if (!WARPLENS_HAS_COMPILER) GTEST_SKIP() << "built without the compiler of kernels";
   const auto has_pairs = [](const Subject& s) {
     s.expect_same();
@@ -154,14 +162,15 @@ TEST(CompiledPairsByDefault, OnlyChainsOfLongOperations) {
                  "mov.b32 %r12, %f1; mov.b32 %r13, %f4; add.u32 %r12, %r12, %r13; add.u32 %r11, %r11, %r12;\n"
                  "st.global.u32 [%rd2], %r11; ret;");
   };
-  std::string chain, integers;
+  std::string chain, independent;
   for (int i = 0; i < 8; ++i) {
     chain += "fma.rn.f32 %f1, %f1, %f2, 0f3A83126F;\n";
-    integers += "add.u32 %r11, %r11, %r2; xor.b32 %r11, %r11, %r10;\n";
+    independent +=
+        "add.u32 %r11, %r11, %r2; add.u32 %r14, %r14, %r2; add.u32 %r15, %r15, %r2; add.u32 %r16, %r16, %r2;\n";
   }
   const bool large = exec::levels().back().name != "x86-64-v2"; // where a pair has enough registers
   EXPECT_EQ(has_pairs(loop(chain)), large);
-  EXPECT_FALSE(has_pairs(loop(integers)));                                   // each takes one cycle
+  EXPECT_FALSE(has_pairs(loop(independent)));
   EXPECT_FALSE(has_pairs(loop(chain + "st.global.u32 [%rd2+4096], %r11;"))); // which others may read
 }
 

@@ -94,21 +94,18 @@ private:
     for (std::uint32_t i = 0; i < f.sources; ++i) of.sources.push_back(f.uses[i].bytes);
     for (const RowUse& use : f.uses)
       if (const std::uint32_t row = region_.row(use.offset); !rows[row].is_sequence()) step.sources.push_back(row);
-    unsigned chunks = 1, results = 0;
+    unsigned chunks = 1;
     for (const RowUse& def : f.defs) {
       of.destinations.push_back(def.bytes);
       step.destinations.push_back(region_.row(def.offset));
       chunks = std::max(chunks, target_.chunks.of(def.bytes));
-      results += target_.chunks.of(def.bytes);
     }
     for (const std::uint32_t bytes : of.sources) chunks = std::max(chunks, target_.chunks.of(bytes));
     const std::string function =
         all_by_value(target_, target_.bitcode.row_function(f.meaning.entry, f.meaning.variant).all, of);
-    // Without the instructions that put results together.
-    const std::size_t length = target_.bitcode.length(function);
-    const double each = static_cast<double>(std::max<std::size_t>(length, results + 2) - results - 1) / chunks;
-    constexpr double kUnits = 2;
-    step.cycles = std::max(each, 1.0) * chunks / kUnits;
+    const double each = static_cast<double>(target_.bitcode.operations(function)) / chunks;
+    const double units = f.meaning.latency >= 4 ? 2 : 3; // of the processor
+    step.cycles = std::max(each, 1.0) * chunks / units;
     step.latency = f.meaning.latency * std::max(each / 2, 1.0);
     steps_.push_back(std::move(step));
   }
