@@ -147,6 +147,22 @@ TEST_F(CompiledPairs, Traps) {
   }
 }
 
+// Two warps that part soon are not worth it: after some of them, no more begin.
+TEST_F(CompiledPairs, NotInShortLoops) {
+  std::uint64_t pairs[2];
+  for (const bool longer : {false, true}) {
+    Subject s = words("mov.u32 %r12, 0; mov.u32 %r11, %r1; mov.u32 %r14, 0; mov.u32 %r15, 0; mov.u32 %r16, 0;\nLOOP: " +
+                          kIndependent + "add.u32 %r12, %r12, 1; setp.lt.u32 %p1, %r12, " + (longer ? "50" : "2") +
+                          "; @%p1 bra LOOP; add.u32 %r11, %r11, %r14; st.global.u32 [%rd2], %r11; ret;",
+                      64, 65536);
+    s.grid = {1000, 1, 1};
+    pairs[longer ? 1 : 0] = pairs_of(s);
+  }
+  if (!WARPLENS_HAS_COMPILER) return;
+  EXPECT_EQ(pairs[1], 3000u); // of three launches
+  EXPECT_LT(pairs[0], 1500u);
+}
+
 // Where pairs are worth it.
 TEST(CompiledPairsByDefault, OnlyChains) {
   if (!WARPLENS_HAS_COMPILER) GTEST_SKIP() << "built without the compiler of kernels";

@@ -21,6 +21,11 @@ constexpr std::int64_t kTurn = 20'000;
 constexpr std::uint32_t kLongTurns = 8;
 constexpr std::int64_t kShortTurn = 500;
 
+// Entering and leaving the code of a pair takes as long as two warps save in about so many instructions. After some
+// turns in which they part sooner, a block lets each warp run by itself.
+constexpr std::int64_t kShortPair = 100;
+constexpr std::uint32_t kMostShortPairs = 16;
+
 // The turns vary in length. Otherwise, a loop that takes and releases a lock might hold it at the end of each turn.
 constexpr std::int64_t kStagger[] = {0, 1, 3, 7, 17, 41, 97};
 
@@ -398,6 +403,7 @@ bool Cta::run_pair(Warp& a, Warp& b, const PairHandler* pairs, std::int64_t& bud
     a.next = b.next = next;
     ++worker.paired_turns;
   }
+  short_pairs_ = a.turn - a.budget < kShortPair ? short_pairs_ + 1 : short_pairs_ / 2;
   for (Warp* const w : {&a, &b}) {
     run_alone<false>(*w);
     budget -= end_turn(*w);
@@ -419,8 +425,9 @@ Cta::Progress Cta::run(std::int64_t budget) {
   const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0 && !worker.compiled;
   const auto together = worker.checkers.empty() ? run_together<false> : run_together<true>;
   const auto alone = worker.checkers.empty() ? run_alone<false> : run_alone<true>;
-  const PairHandler* const compiled_pairs =
-      worker.compiled ? program.code->first_pair.load(std::memory_order_acquire) : nullptr;
+  const PairHandler* const compiled_pairs = worker.compiled && short_pairs_ < kMostShortPairs
+                                                ? program.code->first_pair.load(std::memory_order_acquire)
+                                                : nullptr;
   while (budget > 0) {
     bool ran = false;
     std::uint32_t from = 0;

@@ -106,6 +106,7 @@ private:
   AlignedBytes warps_, shared_memory_, local_memory_;
   std::size_t local_room_ = 0; ///< size of local_memory_ in bytes
   BarrierState barriers_[kBarriers];
+  std::uint32_t short_pairs_ = 0;   ///< turns that two warps began together and that were not worth it, lately
   const bool quick_barriers_;       ///< who arrives need not be remembered, and the last one goes on at once
   std::uint32_t used_barriers_ = 0; ///< a bit for each one at which a warp of this CTA has arrived
   /// For synccheck: the arrivals at each barrier in this phase.
