@@ -92,6 +92,7 @@ public:
 private:
   std::string run(const Way& way, std::uint64_t out, exec::Watcher* watcher) {
     exec::set_compile_mode(way.compiled ? exec::CompileMode::always : exec::CompileMode::off);
+    exec::set_pairs_anyhow(true);
     tests::Emulated::Request request;
     request.kernel = "k";
     request.shape = shape_;
@@ -268,6 +269,7 @@ int main(int argc, char** argv) {
     if (word == "--explain") explain = argv[i + 1];
   }
   const int failed = RUN_ALL_TESTS();
+  std::cout << warplens::exec::paired_turns() << " turns of compiled warps began in pairs\n";
   if (!explain.empty()) std::ofstream(explain) << warplens::exec::explain_compiled();
   return failed;
 }

@@ -93,6 +93,7 @@ public:
   Generator(std::uint64_t number, std::size_t length)
       : length_(length), random_(number * 0x9e3779b97f4a7c15u + 1), offers_(offers(number % std::size(kTargets))) {
     program_.number = number;
+    calm_ = number % 8 == 1 || number % 8 == 6; // of each target one
     program_.target = kTargets[number % std::size(kTargets)];
   }
 
@@ -108,6 +109,7 @@ public:
     while (turns.size() < kSpellingsInTurn) turns.insert(below(count));
     labels_ = labels;
     std::size_t turn = program_.number / std::size(kTargets) * kSpellingsInTurn;
+    if (calm_) add("bar.sync 0;");
     for (std::size_t i = 0; i < count; ++i) {
       if (places.contains(i)) add("L" + std::to_string(passed_++) + ":");
       if (turns.contains(i))
@@ -129,7 +131,7 @@ private:
     if (pick < 11 && passed_ > 0 && loops_ < kLoops) return branch_back();
     if (pick == 12 && one_in(2)) return add("bar.sync 0;");
     if (pick == 11 && one_in(3)) return add("@" + negation() + any(Type::pred) + (one_in(2) ? " exit;" : " ret;"));
-    if (pick < 30) return access();
+    if (pick < 30 && !calm_) return access();
     if (pick < 36) return move_vector();
     return compute(offers_[below(offers_.size())]);
   }
@@ -222,6 +224,12 @@ private:
   void branch_forward() {
     const std::size_t target = passed_ + below(labels_ - passed_ + 1);
     const std::string to = " bra " + (target == labels_ ? "END" : "L" + std::to_string(target)) + ";";
+    if (calm_ && !one_in(4)) {
+      const bool by_warp = one_in(3);
+      return add((by_warp ? "shr.u32 %t, %linear, 5; setp.eq" : "mov.u32 %t, %ctaid.x; setp.le") +
+                 std::string(".u32 %pl, ") + "%t, " + std::to_string(below(by_warp ? 4 : 2)) + "; @" + negation() +
+                 "%pl" + to);
+    }
     add(one_in(8) ? to.substr(1) : "@" + negation() + any(Type::pred) + to);
   }
 
@@ -229,7 +237,7 @@ private:
   void branch_back() {
     const std::string counter = "%c" + std::to_string(loops_++);
     const std::string times = std::to_string(1 + below(4)), label = "L" + std::to_string(below(passed_));
-    const std::string also = one_in(2) ? ".and.u32 %pl, " : ".u32 %pl, ";
+    const std::string also = one_in(calm_ ? 6 : 2) ? ".and.u32 %pl, " : ".u32 %pl, ";
     add("add.u32 " + counter + ", " + counter + ", 1; setp.le" + also + counter + ", " + times +
         (also[1] == 'a' ? ", " + negation() + any(Type::pred) : "") + "; @%pl bra " + label + ";");
   }
@@ -340,6 +348,7 @@ private:
   std::mt19937_64 random_;
   const std::vector<Offer>& offers_;
   Program program_;
+  bool calm_ = false;
   std::size_t labels_ = 0, passed_ = 0;
   int loops_ = 0;
 };

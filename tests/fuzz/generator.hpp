@@ -6,6 +6,8 @@
 // Each thread reads its registers from `in`, runs the statements, and writes its registers, its carry flag, and its
 // shared and local memory to `out`. Threads have memory of their own, and elements of arrays in shared and in global
 // memory, but do not read what others write. Statements are independent: the program stays valid when some are removed.
+// Every fourth program is calm: after a barrier, it only computes, and most branches are the same for all threads of a
+// warp or of a block. Warps of compiled programs run in pairs there.
 // Branches go forward, or back a few times each, also into and out of loops; guards make them diverge. The payload of
 // a NaN result of arithmetic is unspecified, so each such instruction is followed by one that canonicalises NaNs.
 #pragma once

@@ -111,6 +111,13 @@ const Op* barrier(const Op* op, Warp* warp) {
   return warp->worker->launch.schedule_seed == 0 || (op->extra & kArrive) != 0 ? op + 1 : nullptr;
 }
 
+// Warps are far apart in memory, and few of their lines are in the first-level cache when their turns begin: this path
+// reads the header of the warp and no row.
+const Op* barrier_of_cta(const Op* op, Warp* warp) {
+  const Op* next = nullptr;
+  return warp->active == warp->live && warp->cta->wait(op, *warp, next) ? next : barrier(op, warp);
+}
+
 bool arrive_parked(Warp* warp) {
   std::vector<Path>& waiting = warp->paths->waiting;
   const Path* first = nullptr;
@@ -160,6 +167,26 @@ bool Cta::arrive(const Op* op, Warp& w, std::uint32_t number_of_barrier, const B
   return true;
 }
 
+bool Cta::wait(const Op* op, Warp& w, const Op*& next) {
+  const auto number_of_barrier = static_cast<std::uint8_t>(op->imm);
+  BarrierState& b = barriers_[number_of_barrier];
+  if (!quick_barriers_ || b.expected != 0) [[unlikely]]
+    return false;
+  if (worker.shard) worker.shard->barrier({op->instruction, w.live, number_of_barrier, {number, w.index}, w.counted});
+  w.next = op + 1;
+  used_barriers_ |= 1u << number_of_barrier;
+  if (++b.warps < warp_count_ - done_warps) {
+    w.barrier = number_of_barrier;
+    w.state = WarpState::at_barrier;
+    return true;
+  }
+  const BarrierState complete = b;
+  b = {};
+  release_all(number_of_barrier, complete);
+  next = op + 1;
+  return true;
+}
+
 // A barrier is complete when the number of threads that it expects, or all live warps, have arrived.
 void Cta::release_if_complete(std::uint8_t number_of_barrier) {
   BarrierState& b = barriers_[number_of_barrier];
@@ -168,7 +195,18 @@ void Cta::release_if_complete(std::uint8_t number_of_barrier) {
   const BarrierState complete = b;
   b = {};
   arrived_[number_of_barrier].clear();
-  for (std::uint32_t i = 0; i < warp_count_; ++i) release(warp(i), number_of_barrier, complete);
+  release_all(number_of_barrier, complete);
+}
+
+void Cta::release_all(std::uint8_t number_of_barrier, const BarrierState& complete) {
+  for (std::uint32_t i = 0; i < warp_count_; ++i) {
+    Warp& w = warp(i);
+    // The whole warp waits: no path of it does.
+    if (w.state == WarpState::at_barrier && w.barrier == number_of_barrier && (w.next[-1].extra & kReduces) == 0)
+      w.state = WarpState::ready;
+    else
+      release(w, number_of_barrier, complete);
+  }
 }
 
 // All threads have exited: arrivals that are left never met anybody.

@@ -30,6 +30,9 @@ struct BarrierState {
 /// value, dst[1]: predicate; extra: as above.
 const Op* barrier(const Op*, Warp*);
 
+/// As barrier(), of an instruction without guard that only waits for all warps of the CTA, at the barrier `imm`.
+const Op* barrier_of_cta(const Op*, Warp*);
+
 /// If all lanes of a warp are parked at one barrier, the warp arrives there. Otherwise returns false.
 bool arrive_parked(Warp* warp);
 

@@ -21,6 +21,11 @@ constexpr std::int64_t kTurn = 20'000;
 constexpr std::uint32_t kLongTurns = 8;
 constexpr std::int64_t kShortTurn = 500;
 
+// Entering and leaving the code of a pair takes as long as two warps save in about so many instructions. After some
+// turns in which they part sooner, a block lets each warp run by itself.
+constexpr std::int64_t kShortPair = 100;
+constexpr std::uint32_t kMostShortPairs = 16;
+
 // The turns vary in length. Otherwise, a loop that takes and releases a lock might hold it at the end of each turn.
 constexpr std::int64_t kStagger[] = {0, 1, 3, 7, 17, 41, 97};
 
@@ -57,7 +62,9 @@ void set_lane(Warp& warp, const SpecialRow& special, int lane, std::uint32_t val
 
 } // namespace
 
-Cta::Cta(Worker& w) : worker(w), program(*w.launch.program), independent(program.module->sm >= 70) {
+Cta::Cta(Worker& w)
+    : worker(w), program(*w.launch.program), independent(program.module->sm >= 70),
+      quick_barriers_(!w.launch.tools.synccheck && w.launch.schedule_seed == 0) {
   const LaunchShape& shape = worker.launch.shape;
   warp_count_ = shape.warps();
   warp_stride_ = program.warp_bytes;
@@ -378,6 +385,33 @@ std::uint64_t Cta::memory_digest() const {
   return nullptr;
 }
 
+// The warp after `a`, if both are to run together now: `a` has come to its turn, and the other one's would be the next.
+inline Warp* Cta::partner_of(const Warp& a, const PairHandler* pairs) {
+  if (pairs == nullptr || pairs[a.next - program.ops.data()] == nullptr || a.index + 1 >= warp_count_) return nullptr;
+  Warp& b = warp(a.index + 1);
+  const bool alike = b.state == WarpState::ready && b.next == a.next && b.active == a.active;
+  return alike && a.active == a.live && b.active == b.live ? &b : nullptr;
+}
+
+// Each does what it would do if `a` ran to the end of its turn before `b` begins its own. Returns false if a trap stops
+// the CTA.
+bool Cta::run_pair(Warp& a, Warp& b, const PairHandler* pairs, std::int64_t& budget) {
+  begin_turn(a);
+  begin_turn(b);
+  const Op* const op = a.next;
+  if (const Op* const next = pairs[op - program.ops.data()](op, &a, &b)) {
+    a.next = b.next = next;
+    ++worker.paired_turns;
+  }
+  short_pairs_ = a.turn - a.budget < kShortPair ? short_pairs_ + 1 : short_pairs_ / 2;
+  for (Warp* const w : {&a, &b}) {
+    run_alone<false>(*w);
+    budget -= end_turn(*w);
+    if (w->state == WarpState::trapped) return false;
+  }
+  return true;
+}
+
 void Cta::count_longest() {
   std::uint32_t longest = 0;
   for (std::uint32_t i = 1; i < warp_count_; ++i)
@@ -391,11 +425,19 @@ Cta::Progress Cta::run(std::int64_t budget) {
   const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0 && !worker.compiled;
   const auto together = worker.checkers.empty() ? run_together<false> : run_together<true>;
   const auto alone = worker.checkers.empty() ? run_alone<false> : run_alone<true>;
+  const PairHandler* const compiled_pairs = worker.compiled && short_pairs_ < kMostShortPairs
+                                                ? program.code->first_pair.load(std::memory_order_acquire)
+                                                : nullptr;
   while (budget > 0) {
     bool ran = false;
     std::uint32_t from = 0;
     while (Warp* const a = next_ready(from)) {
       ran = true;
+      if (Warp* const next = partner_of(*a, compiled_pairs)) {
+        if (!run_pair(*a, *next, compiled_pairs, budget)) return Progress::trapped;
+        from = next->index + 1;
+        continue;
+      }
       Warp* const b = pairs ? next_ready(from) : nullptr;
       begin_turn(*a);
       if (b != nullptr) {

@@ -36,6 +36,10 @@ struct Cta {
   /// `op` is the instruction that the trap names.
   bool arrive(const Op* op, Warp& warp, std::uint32_t barrier, const BarrierState& arrival);
 
+  /// All lanes of the warp arrive at a barrier of all warps, as arrive() does. Returns the next op if they go on;
+  /// false: it is not as simple.
+  bool wait(const Op* op, Warp& warp, const Op*& next);
+
   /// Whether every warp has only waited or repeated itself since the last call.
   bool quiet();
   /// Whether the answer of quiet() is known.
@@ -81,10 +85,13 @@ private:
   /// one.
   [[nodiscard]] std::optional<std::uint64_t> value_in_cta(const SpecialRow& special) const;
   void release_if_complete(std::uint8_t barrier);
+  void release_all(std::uint8_t barrier, const BarrierState& complete);
   static void release(Warp& warp, std::uint8_t barrier, const BarrierState& complete);
   void begin_turn(Warp& warp);
   std::int64_t end_turn(Warp& warp);
   void turn_is_over(Warp& warp);
+  Warp* partner_of(const Warp& a, const PairHandler* pairs);
+  bool run_pair(Warp& a, Warp& b, const PairHandler* pairs, std::int64_t& budget);
   Warp* next_ready(std::uint32_t& from);
   Warp* next_ready_by_seed(std::uint32_t& from);
   void count_longest();
@@ -99,6 +106,8 @@ private:
   AlignedBytes warps_, shared_memory_, local_memory_;
   std::size_t local_room_ = 0; ///< size of local_memory_ in bytes
   BarrierState barriers_[kBarriers];
+  std::uint32_t short_pairs_ = 0;   ///< turns that two warps began together and that were not worth it, lately
+  const bool quick_barriers_;       ///< who arrives need not be remembered, and the last one goes on at once
   std::uint32_t used_barriers_ = 0; ///< a bit for each one at which a warp of this CTA has arrived
   /// For synccheck: the arrivals at each barrier in this phase.
   struct Arrived {

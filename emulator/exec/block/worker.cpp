@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 namespace warplens::exec {
 
@@ -300,6 +301,7 @@ void Worker::count_branch(const Warp& warp, std::uint32_t index, Mask active, Ma
 }
 
 void Worker::flush() {
+  add_paired_turns(std::exchange(paired_turns, 0));
   if (!shard) return;
   if (watch) watch->flush();
   lane_copies.flush(*shard);

@@ -205,6 +205,7 @@ struct Worker {
   std::vector<Branch> branches;
   std::vector<std::uint64_t> taken_lanes; ///< by branch: the lanes whose guard was true
   std::uint64_t steps = 0;
+  std::uint64_t paired_turns = 0; ///< that two warps began together in compiled code
   /// Takes the next cluster that has not started, which then never does: the number of its first CTA. Set by the
   /// scheduler of the blocks.
   std::function<std::optional<std::uint64_t>()> cancel_next;
@@ -229,10 +230,10 @@ struct Worker {
   bool passes(const Trap& access, std::uint64_t bytes);
   /// Branches are held back like accesses. count_branch() is for those that count_again() refuses: they differ from the
   /// last execution of the same branch, or somebody wants each of them.
-  bool count_again(const Warp& warp, std::uint32_t index, Mask active, Mask taken) {
+  bool count_again(const Warp& warp, std::uint32_t index, Mask active, Mask taken, std::uint64_t times = 1) {
     Branch& last = branches[index];
     if (last.active != active || last.taken != taken || (warp.told_each && watch->wanted().branches)) return false;
-    ++last.count;
+    last.count += times;
     return true;
   }
   void count_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken);

@@ -26,7 +26,8 @@ struct CompileRequest {
   /// code depends on but the compiler itself.
   std::function<std::optional<std::string>(const std::string& content)> kept;
   std::function<void(const std::string& content, std::string_view code)> keep;
-  std::string worker; ///< the file of the program that makes machine code
+  std::string worker;        ///< the file of the program that makes machine code
+  bool pairs_anyhow = false; ///< code for two warps also where it is not faster
 };
 
 struct CompileOutcome {
@@ -35,6 +36,11 @@ struct CompileOutcome {
     Handler run = nullptr; ///< replaces its handler; valid until the process ends
   };
   std::vector<Entry> entries;
+  struct PairEntry {
+    std::uint32_t op = 0;
+    PairHandler run = nullptr; ///< likewise
+  };
+  std::vector<PairEntry> pairs; ///< where two warps may begin their turns together
   /// How each op runs where warps are in compiled code.
   enum class How : std::uint8_t { never, compiled, handler, interpreter };
   std::vector<How> how;

@@ -12,10 +12,9 @@ using Means = OpMeaning::Kind;
 
 namespace {
 
-bool of_doubles(const isa::Entry& entry, std::uint32_t variant) {
-  const isa::Form form = entry.pattern.expand(variant);
+template <class F> bool any_type(const isa::Form& form, F&& f) {
   for (int i = 0; i < form.type_count(); ++i)
-    if (form.type(i) == isa::Type::f64) return true;
+    if (f(form.type(i))) return true;
   return false;
 }
 
@@ -26,8 +25,8 @@ OpMeaning lane_meaning(const isa::Entry& entry, std::uint32_t index, std::uint32
   m.kind = Means::lane;
   m.entry = index;
   m.variant = variant;
-  m.doubles = of_doubles(entry, variant);
   const isa::Form form = entry.pattern.expand(variant);
+  m.doubles = any_type(form, [](isa::Type type) { return type == isa::Type::f64; });
   const auto is = [&](std::string_view functor) { return entry.semantics == functor; };
   if (form.has(isa::Word::w_sat)) return m;
   if (is("Move")) m.linear = Linear::same;
@@ -36,6 +35,8 @@ OpMeaning lane_meaning(const isa::Entry& entry, std::uint32_t index, std::uint32
   if (is("ShiftLeft")) m.linear = Linear::shift;
   if (is("MultiplyWide") || (is("Multiply") && form.has(isa::Word::w_lo))) m.linear = Linear::product;
   if (is("MultiplyAddWide") || (is("MultiplyAdd") && form.has(isa::Word::w_lo))) m.linear = Linear::product_sum;
+  const bool multiplies = m.linear == Linear::product || m.linear == Linear::product_sum;
+  if (multiplies || any_type(form, isa::is_float)) m.latency = multiplies ? 5 : 4;
   m.sign_extends = isa::is_signed(form.type());
   if (is("ConvertInteger")) {
     m.linear = Linear::same;
@@ -105,6 +106,7 @@ Meanings::Meanings(const Level& level) {
                                               {rejoin, Means::rejoin},
                                               {exit_lanes, Means::exit},
                                               {barrier, Means::barrier},
+                                              {barrier_of_cta, Means::barrier},
                                               {trap, Means::trap}};
   for (const auto& [handler, kind] : others) add(handler, {kind});
 }

@@ -47,6 +47,7 @@ struct OpMeaning {
   const char* special = nullptr;
   const char* atomic = nullptr; ///< the function that does it in all lanes at once (support.hpp), if there is one
   bool sign_extends = false;    ///< where the result is wider
+  std::uint8_t latency = 1;     ///< of a `lane` op whose functor is one instruction of the processor: cycles, about
 };
 
 class Meanings {

@@ -283,12 +283,29 @@ extern "C" [[gnu::used]] const Op* rejoin_of(Warp* warp) { return warp->paths->r
 
 extern "C" [[gnu::used]] void count_block_of(Warp* warp, std::uint32_t block) { count(warp, block); }
 
+// Both warps of a pair: a counter in memory is changed once, not twice one after the other.
+extern "C" [[gnu::used]] void count_block_of_pair(Warp* a, Warp* b, std::uint32_t block) {
+  BlockCounter& counter = a->worker->blocks[block];
+  counter.warps += 2;
+  counter.lanes += a->lanes + b->lanes;
+  for (Warp* const w : {a, b}) {
+    w->counted += counter.instructions;
+    ++w->visits[block];
+  }
+}
+
 extern "C" [[gnu::used]] void count_guarded_of(Warp* warp, std::uint32_t counter, Mask mask) {
   warp->worker->guarded[counter] += static_cast<unsigned>(__builtin_popcount(mask));
 }
 
 extern "C" [[gnu::used]] void count_branch_of(Warp* warp, std::uint32_t branch, Mask taken) {
   if (!warp->worker->count_again(*warp, branch, warp->active, taken)) warplens_tell_branch(warp, branch, taken);
+}
+
+extern "C" [[gnu::used]] void count_branch_of_pair(Warp* a, Warp* b, std::uint32_t branch, Mask taken) {
+  if (a->worker->count_again(*a, branch, a->active, taken, 2)) return;
+  warplens_tell_branch(a, branch, taken);
+  warplens_tell_branch(b, branch, taken);
 }
 
 } // namespace warplens::exec::WARPLENS_LEVEL

@@ -128,7 +128,8 @@ std::string explanation_of(const Program& program, const CompileOutcome& outcome
   using How = CompileOutcome::How;
   const auto count = [&](How how) { return std::count(outcome.how.begin(), outcome.how.end(), how); };
   std::string text = outcome.problem.empty()
-                         ? fmt::format("{} entries, {} bytes of code, {:.0f} ms{}\n", outcome.entries.size(),
+                         ? fmt::format("{} entries{}, {} bytes of code, {:.0f} ms{}\n", outcome.entries.size(),
+                                       outcome.pairs.empty() ? "" : fmt::format(", {} of pairs", outcome.pairs.size()),
                                        outcome.bytes, milliseconds, outcome.was_kept ? ", from the cache" : "")
                          : outcome.problem + "\n";
   text += fmt::format("  operations: {} compiled, {} by their handlers, {} in the interpreter, {} not reached\n",
@@ -182,6 +183,7 @@ void compile(const Program& program, BlockShape block) {
   request.level = program.level;
   request.functions = support_functions();
   request.worker = library_folder() / kWorker;
+  request.pairs_anyhow = pairs_anyhow();
   use_cache(request);
   for (const Op& op : program.ops) {
     code.originals.push_back(op.run);
@@ -197,6 +199,10 @@ void compile(const Program& program, BlockShape block) {
     Handler& run = const_cast<Op&>(program.ops[entry.op]).run;
     std::atomic_ref<Handler>(run).store(entry.run, std::memory_order_release);
   }
+  if (outcome.pairs.empty()) return;
+  code.pairs.resize(program.ops.size());
+  for (const CompileOutcome::PairEntry& pair : outcome.pairs) code.pairs[pair.op] = pair.run;
+  code.first_pair.store(code.pairs.data(), std::memory_order_release);
 }
 
 void compile_once(const Program& program, BlockShape block) {

@@ -82,8 +82,10 @@ void Decoder::barrier(const isa::Spelling& spelling) {
   const auto written = [&](std::size_t i) { return operands[i].kind == ir::OperandKind::integer; };
   const std::size_t first = reduces ? 1 : 0;
   if (written(first) && ((what & kCounted) == 0 || written(first + 1))) what |= kUniform;
-  Op& op = emit_main(exec::barrier, {dst[0], dst[1]}, {src[0], src[1], src[2]});
-  op.imm = flip ? -1 : 0;
+  const bool simple = (what & ~kAligned) == kUniform && current_->guard == ir::kNone && operands[first].value >= 0 &&
+                      operands[first].value < kBarriers;
+  Op& op = emit_main(simple ? barrier_of_cta : exec::barrier, {dst[0], dst[1]}, {src[0], src[1], src[2]});
+  op.imm = simple ? operands[first].value : flip ? -1 : 0;
   op.extra = what;
 }
 

@@ -31,4 +31,22 @@ std::optional<CompileMode> parse_compile_mode(std::string_view word) {
 CompileMode compile_mode() { return current_mode(); }
 void set_compile_mode(CompileMode mode) { current_mode() = mode; }
 
+namespace {
+std::atomic<bool>& any_pairs() {
+  static std::atomic<bool> any{false};
+  return any;
+}
+std::atomic<std::uint64_t>& all_paired_turns() {
+  static std::atomic<std::uint64_t> turns{0};
+  return turns;
+}
+} // namespace
+
+bool pairs_anyhow() { return any_pairs(); }
+void set_pairs_anyhow(bool anyhow) { any_pairs() = anyhow; }
+std::uint64_t paired_turns() { return all_paired_turns(); }
+void add_paired_turns(std::uint64_t turns) {
+  if (turns != 0) all_paired_turns() += turns;
+}
+
 } // namespace warplens::exec

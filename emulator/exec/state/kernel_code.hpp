@@ -27,6 +27,17 @@ constexpr const char* kCompileVariable = "WARPLENS_COMPILE";
 CompileMode compile_mode();
 void set_compile_mode(CompileMode mode);
 
+/// Also where it is not faster, two warps run together: for tests. Concerns kernels that are compiled later.
+bool pairs_anyhow();
+void set_pairs_anyhow(bool anyhow);
+/// The turns that warps of this process began in pairs, in workers that have ended.
+std::uint64_t paired_turns();
+void add_paired_turns(std::uint64_t turns);
+
+/// Runs two warps from an op on as long as both go the same way, and returns the op from which on each goes on by
+/// itself. nullptr: neither has run.
+using PairHandler = const Op* (*)(const Op*, Warp*, Warp*);
+
 /// How the threads of a block lie in its warps. In a later one, %tid is of a more special kind.
 enum class BlockLayout : std::uint8_t {
   other,
@@ -45,6 +56,9 @@ struct KernelCode {
   std::atomic<bool> asked{false};      ///< the compiler has been asked for code
   std::vector<Handler> originals;      ///< the handler of each op as it was decoded
   std::vector<std::uint32_t> entries;  ///< ops where compiled code begins; empty: there is none
+  std::vector<PairHandler> pairs;      ///< by op
+  /// The first of these; nullptr: there are none so far.
+  std::atomic<const PairHandler*> first_pair{nullptr};
 };
 
 } // namespace warplens::exec

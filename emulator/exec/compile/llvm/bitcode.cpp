@@ -3,6 +3,8 @@
 
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
@@ -92,6 +94,22 @@ std::size_t Bitcode::length(const std::string& name) {
     return ~std::size_t{0};
   }
   return f->getInstructionCount();
+}
+
+std::size_t Bitcode::operations(const std::string& name) {
+  if (length(name) == ~std::size_t{0}) return ~std::size_t{0};
+  std::size_t count = 0;
+  for (const llvm::Instruction& i : llvm::instructions(*find(name))) {
+    const auto* const select = llvm::dyn_cast<llvm::SelectInst>(&i);
+    const llvm::Value* const value = select != nullptr ? select->getCondition() : &i;
+    const auto* const compare = llvm::dyn_cast<llvm::FCmpInst>(value);
+    const bool of_nans = compare != nullptr && (compare->getPredicate() == llvm::CmpInst::FCMP_ORD ||
+                                                compare->getPredicate() == llvm::CmpInst::FCMP_UNO);
+    const bool moves = llvm::isa<llvm::AllocaInst, llvm::LoadInst, llvm::StoreInst, llvm::GetElementPtrInst,
+                                 llvm::InsertValueInst, llvm::ExtractValueInst, llvm::BitCastInst>(i);
+    if (!of_nans && !moves && !i.isTerminator()) ++count;
+  }
+  return count;
 }
 
 llvm::Function* Bitcode::find(llvm::StringRef name) {

@@ -28,6 +28,8 @@ public:
   [[nodiscard]] RowFunctionInfo row_function(std::uint32_t entry, std::uint32_t variant) const;
   /// The number of instructions of a function.
   [[nodiscard]] std::size_t length(const std::string& name);
+  /// The number of those that compute something but canonical NaNs, which mostly need no instruction (nans.hpp).
+  [[nodiscard]] std::size_t operations(const std::string& name);
   /// The declaration in `module` of a function of the bitcode; nullptr if it has none.
   llvm::Function* declare(llvm::Module& module, llvm::StringRef name);
   /// Adds the definitions of everything that was declared in it.

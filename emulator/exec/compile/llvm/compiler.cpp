@@ -2,6 +2,7 @@
 #include "emulator/exec/compile/compiler.hpp"
 
 #include "emulator/exec/compile/llvm/emitter.hpp"
+#include "emulator/exec/compile/llvm/pairs.hpp"
 #include "emulator/exec/compile/llvm/passes.hpp"
 #include "emulator/exec/compile/llvm/worker.hpp"
 
@@ -143,9 +144,14 @@ llvm::orc::LLJIT* linker(std::string& problem) {
   return jit;
 }
 
+/// The ops at which single warps and pairs enter the code.
+struct Heads {
+  std::vector<std::uint32_t> single, pairs;
+};
+
 // Machine code that is linked into the process.
-void load(std::unique_ptr<llvm::MemoryBuffer> object, const CompileRequest& request,
-          const std::vector<std::uint32_t>& heads, CompileOutcome& outcome) {
+void load(std::unique_ptr<llvm::MemoryBuffer> object, const CompileRequest& request, const Heads& heads,
+          CompileOutcome& outcome) {
   static unsigned number = 0;
   llvm::orc::LLJIT* const jit = linker(outcome.problem);
   if (jit == nullptr) return;
@@ -167,16 +173,21 @@ void load(std::unique_ptr<llvm::MemoryBuffer> object, const CompileRequest& requ
       error = process.takeError();
   }
   if (!error) error = jit->addObjectFile(*library, std::move(object));
-  for (const std::uint32_t head : heads) {
-    if (error) break;
-    auto code = jit->lookup(*library, fmt::format("head_{}", head));
-    if (code)
-      outcome.entries.push_back({head, code->toPtr<Handler>()});
-    else
-      error = code.takeError();
-  }
+  const auto find = [&](const char* kind, const std::vector<std::uint32_t>& ops, auto& found) {
+    for (const std::uint32_t op : ops) {
+      if (error) return;
+      auto code = jit->lookup(*library, fmt::format("{}_{}", kind, op));
+      if (code)
+        found.push_back({op, code->toPtr<decltype(found.back().run)>()});
+      else
+        error = code.takeError();
+    }
+  };
+  find("head", heads.single, outcome.entries);
+  find("pair", heads.pairs, outcome.pairs);
   if (error) {
     outcome.entries.clear();
+    outcome.pairs.clear();
     outcome.problem = told(std::move(error));
   }
 }
@@ -228,8 +239,7 @@ std::string text_of(const llvm::Module& module) {
 constexpr std::string_view kFailed = "failed: ";
 
 // False: nothing was kept, or it is damaged.
-bool load_kept(const std::string& content, const CompileRequest& request, const std::vector<std::uint32_t>& heads,
-               CompileOutcome& outcome) {
+bool load_kept(const std::string& content, const CompileRequest& request, const Heads& heads, CompileOutcome& outcome) {
   const std::optional<std::string> kept = request.kept ? request.kept(content) : std::nullopt;
   if (!kept) return false;
   outcome.was_kept = true;
@@ -246,8 +256,8 @@ bool load_kept(const std::string& content, const CompileRequest& request, const 
 }
 
 // The worker makes machine code of the whole module, which is kept under `content`.
-void make(const std::string& content, const std::string& bitcode, const CompileRequest& request,
-          const std::vector<std::uint32_t>& heads, CompileOutcome& outcome) {
+void make(const std::string& content, const std::string& bitcode, const CompileRequest& request, const Heads& heads,
+          CompileOutcome& outcome) {
   const std::optional<std::string> code =
       Worker::instance().object_of(request.worker, request.level, bitcode, outcome.problem);
   if (!code) return;
@@ -279,15 +289,25 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
     outcome.problem = "not compiled: it has too many operations and registers";
     return;
   }
-  const std::vector<Part> parts = parts_of(region);
+  std::vector<Part> parts = parts_of(region);
+  Target target{*bitcode, *machine, level, Chunks(vector_bytes(level))};
+  std::optional<Shapes> shapes(std::in_place, *request.program, region, request.block);
+  const std::optional<Part> pairs = pairs_of(region, *shapes, parts, target, request.pairs_anyhow);
+  if (pairs) {
+    const std::vector<std::uint32_t> partings = partings_of(region, *pairs);
+    shapes.emplace(*request.program, region, request.block, partings);
+    add_entries(region, partings, parts);
+  }
   tell_how(region, parts, outcome);
   if (parts.empty()) return;
-  std::vector<std::uint32_t> heads;
-  const Shapes shapes(*request.program, region, request.block);
-  Target target{*bitcode, *machine, level, Chunks(vector_bytes(level))};
+  Heads heads;
   for (const Part& part : parts) {
-    Emitter(*request.program, region, shapes, part, target, module).run();
-    heads.insert(heads.end(), part.heads().begin(), part.heads().end());
+    Emitter(*request.program, region, *shapes, part, target, module).run();
+    heads.single.insert(heads.single.end(), part.heads().begin(), part.heads().end());
+  }
+  if (pairs) {
+    Emitter(*request.program, region, *shapes, *pairs, target, module, 2).run();
+    heads.pairs = pairs->heads();
   }
   // All that the code depends on is in the module now.
   const std::string content = text_of(module);

@@ -16,18 +16,20 @@ using llvm::BasicBlock;
 using llvm::Value;
 
 Emitter::Emitter(const Program& program, const Region& region, const Shapes& shapes, const Part& part, Target& target,
-                 llvm::Module& module)
+                 llvm::Module& module, unsigned warps)
     : program_(program), region_(region), shapes_(shapes), part_(part), target_(target), module_(module),
-      b_(module.getContext()) {}
+      b_(module.getContext()), sides_(warps) {}
 
 llvm::Function* Emitter::run() {
   llvm::Type* const pointer = b_.getPtrTy();
-  auto* const type = llvm::FunctionType::get(pointer, {pointer, pointer, b_.getInt32Ty()}, false);
+  llvm::SmallVector<llvm::Type*, 4> arguments(1 + sides_.size(), pointer);
+  arguments.push_back(b_.getInt32Ty());
+  auto* const type = llvm::FunctionType::get(pointer, arguments, false);
   body_ = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "body", module_);
   body_->addFnAttr(llvm::Attribute::NoInline);
   base_ = body_->getArg(0);
-  warp_ = body_->getArg(1);
-  entry_ = body_->getArg(2);
+  for (unsigned i = 0; i < sides_.size(); ++i) sides_[i].warp = body_->getArg(1 + i);
+  entry_ = body_->getArg(static_cast<unsigned>(1 + sides_.size()));
   enter();
   bool open = false;
   for (std::uint32_t i = 0; i < region_.size(); ++i) {
@@ -38,11 +40,11 @@ llvm::Function* Emitter::run() {
         b_.CreateBr(blocks_[i]);
       }
       b_.SetInsertPoint(blocks_[i]);
-      rows_->shapes = shapes_.at(i);
+      for_each_side([&](Side& side) { side.rows->shapes = shapes_.at(i); });
     }
     emit(i);
     open = b_.GetInsertBlock()->getTerminator() == nullptr;
-    shapes_.step(i, rows_->shapes);
+    for_each_side([&](Side& side) { shapes_.step(i, side.rows->shapes); });
   }
   make_heads();
   return body_;
@@ -76,8 +78,22 @@ void Emitter::emit(std::uint32_t op) {
     b_.CreateBr(leave(op));
     return;
   }
+  switch (f.meaning.kind) {
+  case Kind::jump: return jump(op);
+  case Kind::branch: return branch(op);
+  case Kind::rejoin: return rejoin(op);
+  case Kind::count_block: return count_block(program_.ops[op].extra);
+  default: break;
+  }
+  const Computed computed = shapes_.computed(op, sides_.front().rows->shapes);
+  // Where a warp leaves, the other one has not run the op either.
+  for_each_side([&](Side&) { stays_in_range(op, computed); });
+  for_each_side([&](Side&) { emit_for_warp(op, computed); });
+}
+
+void Emitter::emit_for_warp(std::uint32_t op, const Computed& computed) {
   const Op& o = program_.ops[op];
-  const Computed computed = shapes_.computed(op, rows_->shapes);
+  const OpFacts& f = region_.facts(op);
   switch (f.meaning.kind) {
   case Kind::lane: return lane(op, computed);
   case Kind::load: return memory(op, true, computed);
@@ -91,13 +107,9 @@ void Emitter::emit(std::uint32_t op) {
   case Kind::pack:
   case Kind::unpack: return move_element(op, computed);
   case Kind::special: return special(op);
-  case Kind::count_block: call("count_block_of", {warp_, b_.getInt32(o.extra)}); return;
   case Kind::count_guarded:
     call("count_guarded_of", {warp_, b_.getInt32(o.extra), b_.CreateAnd(guard(op), rows_->active())});
     return;
-  case Kind::jump: return jump(op);
-  case Kind::branch: return branch(op);
-  case Kind::rejoin: return rejoin(op);
   default: return;
   }
 }
@@ -141,7 +153,6 @@ void Emitter::lane(std::uint32_t op, const Computed& computed) {
   const OpFacts& f = region_.facts(op);
   if (computed.how == How::lanes)
     return f.by_handler ? by_handler(op, computed) : define(op, computed, lane_chunks(op));
-  stays_in_range(op, computed);
   llvm::SmallVector<Value*, 8> values = lane_firsts(op, 0);
   if (!computed.shape.whole) {
     const llvm::SmallVector<Value*, 8> second = lane_firsts(op, 1);
@@ -211,7 +222,8 @@ void Emitter::stays_in_range(std::uint32_t op, const Computed& computed) {
 
 void Emitter::parameter(std::uint32_t op, const Computed& computed) {
   const MemoryHandlerKey& key = region_.facts(op).meaning.memory;
-  Value* const at = b_.CreateConstGEP1_64(b_.getInt8Ty(), call("parameter_of", {warp_}),
+  // The same for all warps of a launch.
+  Value* const at = b_.CreateConstGEP1_64(b_.getInt8Ty(), call("parameter_of", {sides_.front().warp}),
                                           static_cast<std::uint64_t>(program_.ops[op].imm));
   Value* const value =
       b_.CreateAlignedLoad(b_.getIntNTy(8 * static_cast<unsigned>(isa::bytes(key.type))), at, llvm::Align(1));
@@ -339,12 +351,26 @@ Value* Emitter::left_after(std::uint32_t op) {
                       b_.getInt64(static_cast<std::uint64_t>(program_.ops[op].imm)));
 }
 
+void Emitter::count_block(std::uint32_t block) {
+  if (is_pair())
+    call("count_block_of_pair", {sides_[0].warp, sides_[1].warp, b_.getInt32(block)});
+  else
+    call("count_block_of", {warp_, b_.getInt32(block)});
+}
+
+void Emitter::count_branch(std::uint32_t branch, Value* taken) {
+  if (is_pair())
+    call("count_branch_of_pair", {sides_[0].warp, sides_[1].warp, b_.getInt32(branch), taken});
+  else
+    call("count_branch_of", {warp_, b_.getInt32(branch), taken});
+}
+
 // Continues at a branch's target.
 void Emitter::take(std::uint32_t op) {
   const Op& o = program_.ops[op];
   if (program_.watched) {
-    call("count_branch_of", {warp_, b_.getInt32(o.extra), rows_->active()});
-    if (o.src[1] != kNotCounted) call("count_block_of", {warp_, b_.getInt32(o.src[1])});
+    count_branch(o.extra, rows_->active());
+    if (o.src[1] != kNotCounted) count_block(o.src[1]);
   }
   arrive(region_.target(op));
   b_.CreateBr(blocks_[region_.target(op)]);
@@ -359,6 +385,7 @@ void Emitter::jump(std::uint32_t op) {
   take(op);
 }
 
+// All lanes of a warp go the same way, and both warps of a pair.
 void Emitter::branch(std::uint32_t op) {
   const Op& o = program_.ops[op];
   BasicBlock* const together = block();
@@ -367,19 +394,24 @@ void Emitter::branch(std::uint32_t op) {
   Value* const left = left_after(op);
   Value* goes_on = b_.CreateICmpSGT(left, b_.getInt64(0));
   Value* by_all = nullptr;
-  if (region_.facts(op).guarded && rows_->shape(o.guard).is_uniform()) {
-    by_all = b_.CreateXor(rows_->first(o.guard, 0), b_.getInt1((o.guard_flip & 1) != 0));
-  } else {
-    Value* const taken = b_.CreateAnd(guard(op), rows_->active());
-    by_all = b_.CreateICmpEQ(taken, rows_->active());
-    goes_on = b_.CreateAnd(b_.CreateOr(by_all, b_.CreateICmpEQ(taken, b_.getInt32(0))), goes_on);
-  }
+  for_each_side([&](Side&) {
+    Value* own = nullptr;
+    if (region_.facts(op).guarded && rows_->shape(o.guard).is_uniform()) {
+      own = b_.CreateXor(rows_->first(o.guard, 0), b_.getInt1((o.guard_flip & 1) != 0));
+    } else {
+      Value* const taken = b_.CreateAnd(guard(op), rows_->active());
+      own = b_.CreateICmpEQ(taken, rows_->active());
+      goes_on = b_.CreateAnd(b_.CreateOr(own, b_.CreateICmpEQ(taken, b_.getInt32(0))), goes_on);
+    }
+    if (by_all != nullptr) goes_on = b_.CreateAnd(b_.CreateICmpEQ(own, by_all), goes_on);
+    by_all = own;
+  });
   b_.CreateCondBr(goes_on, together, leave(op));
   b_.SetInsertPoint(together);
   b_.CreateStore(left, budget_);
   b_.CreateCondBr(by_all, all, none);
   b_.SetInsertPoint(none);
-  if (program_.watched) call("count_branch_of", {warp_, b_.getInt32(o.extra), b_.getInt32(0)});
+  if (program_.watched) count_branch(o.extra, b_.getInt32(0));
   arrive(op + 1);
   b_.CreateBr(blocks_[op + 1]);
   b_.SetInsertPoint(all);
@@ -389,7 +421,9 @@ void Emitter::branch(std::uint32_t op) {
 // The path may end here: then others of the warp run.
 void Emitter::rejoin(std::uint32_t op) {
   BasicBlock* const on = block();
-  b_.CreateCondBr(b_.CreateICmpEQ(call("rejoin_of", {warp_}), real(op)), leave(op), on);
+  Value* ends = b_.getFalse();
+  for_each_side([&](Side&) { ends = b_.CreateOr(b_.CreateICmpEQ(call("rejoin_of", {warp_}), real(op)), ends); });
+  b_.CreateCondBr(ends, leave(op), on);
   b_.SetInsertPoint(on);
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes LLVM's form of a program's compiled code: one function with the code of all ops of a part. Where a warp
 // leaves, the rows that were written and are still live go back to memory.
+//
+// The function of a pair does so for two warps, op by op, as long as both go the same way: while one waits for a
+// result, the processor works on the other. Where they part, both leave.
 #pragma once
 
 #include "emulator/exec/compile/llvm/row_values.hpp"
@@ -9,12 +12,36 @@ namespace warplens::exec::compile {
 
 class Emitter {
 public:
+  /// `warps`: 1, or 2 for a pair.
   Emitter(const Program& program, const Region& region, const Shapes& shapes, const Part& part, Target& target,
-          llvm::Module& module);
-  /// Makes the part's function, and head_N, which enters it, for each head's op N.
+          llvm::Module& module, unsigned warps = 1);
+  /// Makes the part's function, and head_N, or pair_N, which enters it, for each head's op N.
   llvm::Function* run();
 
 private:
+  /// A warp for which there is code.
+  struct Side {
+    llvm::Value* warp = nullptr;
+    llvm::Value* kept = nullptr;  ///< its Warp::left_for
+    llvm::Value* ahead = nullptr; ///< what is left of its turn beyond that of the other; null: it is alone
+    std::optional<RowValues> rows;
+  };
+  /// Calls it for each warp, which is then the one that code is made for.
+  template <class F> void for_each_side(F&& f) {
+    Side* const before = side_;
+    for (Side& side : sides_) {
+      turn_to(side);
+      f(side);
+    }
+    turn_to(before != nullptr ? *before : sides_.front());
+    side_ = before;
+  }
+  void turn_to(Side& side) {
+    side_ = &side;
+    warp_ = side.warp;
+    rows_ = &*side.rows;
+  }
+  [[nodiscard]] bool is_pair() const { return sides_.size() > 1; }
   llvm::Value* real(std::uint32_t op);
   llvm::Value* guard(std::uint32_t op);
   llvm::Value* call_original(llvm::Value* op, llvm::Value* at);
@@ -23,17 +50,23 @@ private:
 
   // Entries and exits (entries.cpp)
   void enter();
-  void enter_at(std::uint32_t head, llvm::Value* kept, llvm::BasicBlock* interpret);
+  void enter_sides();
+  void interpret_head();
+  void forget_left_for();
+  void enter_at(std::uint32_t head, llvm::BasicBlock* interpret);
+  void check_shapes(std::uint32_t head, const Side& side, llvm::BasicBlock* right, llvm::BasicBlock* wrong);
   [[nodiscard]] bool keeps_rows(std::uint32_t op) const;
   void make_heads();
   /// Leaves for the interpreter, before `op`.
   llvm::BasicBlock* leave(std::uint32_t op);
+  void keep_budget(const Side& side);
   void stop(llvm::Value* next);
   /// Rows have the shapes that a leader expects.
   void arrive(std::uint32_t leader);
 
   // Ops
   void emit(std::uint32_t op);
+  void emit_for_warp(std::uint32_t op, const Computed& computed);
   void lane(std::uint32_t op, const Computed& computed);
   llvm::SmallVector<llvm::Value*, 8> lane_firsts(std::uint32_t op, unsigned half);
   llvm::SmallVector<llvm::Value*, 8> lane_chunks(std::uint32_t op);
@@ -49,6 +82,8 @@ private:
   void rejoin(std::uint32_t op);
   llvm::Value* left_after(std::uint32_t op);
   void take(std::uint32_t op);
+  void count_block(std::uint32_t block);
+  void count_branch(std::uint32_t branch, llvm::Value* taken);
   /// The new values of the rows that an op defines: chunks of all, or first values (two of each row that is not whole).
   void define(std::uint32_t op, const Computed& computed, llvm::ArrayRef<llvm::Value*> values);
 
@@ -89,7 +124,9 @@ private:
   llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *originals_ = nullptr, *budget_ = nullptr;
   llvm::Value *stored_places_ = nullptr, *stored_values_ = nullptr; ///< variables: host addresses, values
   llvm::Value* told_addresses_ = nullptr;                           ///< likewise
-  std::optional<RowValues> rows_;
+  llvm::SmallVector<Side, 2> sides_;
+  Side* side_ = nullptr;                  ///< the one that code is made for; null: all, or none
+  RowValues* rows_ = nullptr;             ///< its rows
   std::vector<llvm::BasicBlock*> blocks_; ///< by op, of leaders
   std::map<std::uint32_t, llvm::BasicBlock*> leaving_;
 };

@@ -13,50 +13,63 @@ using llvm::BasicBlock;
 using llvm::Value;
 
 void Emitter::make_heads() {
-  auto* const handler = llvm::FunctionType::get(b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
+  llvm::SmallVector<llvm::Type*, 3> const types(1 + sides_.size(), b_.getPtrTy());
+  auto* const type = llvm::FunctionType::get(b_.getPtrTy(), types, false);
   for (std::uint32_t h = 0; h < part_.heads().size(); ++h) {
-    llvm::Function* const head = llvm::Function::Create(handler, llvm::GlobalValue::ExternalLinkage,
-                                                        "head_" + llvm::Twine(part_.heads()[h]), module_);
+    llvm::Function* const head =
+        llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                               (is_pair() ? "pair_" : "head_") + llvm::Twine(part_.heads()[h]), module_);
     b_.SetInsertPoint(BasicBlock::Create(b_.getContext(), "", head));
-    Value* const first =
-        b_.CreateConstGEP1_64(b_.getInt8Ty(), head->getArg(0),
+    llvm::SmallVector<Value*, 4> passed;
+    for (llvm::Argument& argument : head->args()) passed.push_back(&argument);
+    passed[0] =
+        b_.CreateConstGEP1_64(b_.getInt8Ty(), passed[0],
                               static_cast<std::uint64_t>(-static_cast<std::int64_t>(part_.heads()[h] * sizeof(Op))));
-    auto* const result = b_.CreateCall(body_, {first, head->getArg(1), b_.getInt32(h)});
+    passed.push_back(b_.getInt32(h));
+    auto* const result = b_.CreateCall(body_, passed);
     result->setTailCall();
     b_.CreateRet(result);
   }
+}
+
+// The warps of a pair have the same active lanes (Cta::run_pair()). Their turns may differ in what is left of them.
+void Emitter::enter_sides() {
+  Value *active = nullptr, *least = nullptr;
+  for (Side& side : sides_) {
+    side.rows.emplace(program_, region_, target_.chunks, b_, side.warp, b_.GetInsertBlock());
+    if (active == nullptr)
+      active = b_.CreateAlignedLoad(b_.getInt32Ty(), side.rows->home(offsetof(Warp, active)), llvm::Align(4), "active");
+  }
+  for_each_side([&](Side& side) {
+    rows_->enter(active);
+    side.kept = b_.CreateAlignedLoad(b_.getPtrTy(), rows_->home(offsetof(Warp, left_for)), llvm::Align(8));
+    side.ahead = b_.CreateAlignedLoad(b_.getInt64Ty(), rows_->home(offsetof(Warp, budget)), llvm::Align(8));
+    least = least == nullptr ? side.ahead : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, least, side.ahead);
+  });
+  b_.CreateStore(least, budget_);
+  for (Side& side : sides_) side.ahead = is_pair() ? b_.CreateSub(side.ahead, least) : nullptr;
 }
 
 void Emitter::enter() {
   BasicBlock* const start = BasicBlock::Create(b_.getContext(), "enter", body_);
   b_.SetInsertPoint(start);
   budget_ = b_.CreateAlloca(b_.getInt64Ty());
-  rows_.emplace(program_, region_, target_.chunks, b_, warp_, start);
-  Value* const active =
-      b_.CreateAlignedLoad(b_.getInt32Ty(), rows_->home(offsetof(Warp, active)), llvm::Align(4), "active");
-  rows_->enter(active);
-  originals_ = call("originals_of", {warp_});
-  b_.CreateStore(b_.CreateAlignedLoad(b_.getInt64Ty(), rows_->home(offsetof(Warp, budget)), llvm::Align(8)), budget_);
+  enter_sides();
+  if (!is_pair()) originals_ = call("originals_of", {warp_});
   blocks_.assign(region_.size(), nullptr);
   for (std::uint32_t i = 0; i < region_.size(); ++i)
     if (part_.reachable(i) && part_.leads(i)) blocks_[i] = block();
-  Value* const left_for = rows_->home(offsetof(Warp, left_for));
-  Value* const kept = b_.CreateAlignedLoad(b_.getPtrTy(), left_for, llvm::Align(8));
-  b_.CreateAlignedStore(llvm::ConstantPointerNull::get(b_.getPtrTy()), left_for, llvm::Align(8));
-  Value* const interprets = call("must_interpret", {warp_, b_.getInt1(program_.watched), b_.getInt8(shapes_.layout())});
+  if (!is_pair()) forget_left_for();
+  Value* interprets = b_.getFalse();
+  for_each_side([&](Side&) {
+    Value* const must = call("must_interpret", {warp_, b_.getInt1(program_.watched), b_.getInt8(shapes_.layout())});
+    interprets = b_.CreateOr(must, interprets);
+  });
   BasicBlock* const interpret = BasicBlock::Create(b_.getContext(), "interpret", body_);
   BasicBlock* const inside = BasicBlock::Create(b_.getContext(), "inside", body_);
   b_.CreateCondBr(interprets, interpret, inside);
   b_.SetInsertPoint(interpret);
-  auto* const heads_type = llvm::ArrayType::get(b_.getInt32Ty(), part_.heads().size());
-  auto* const heads = new llvm::GlobalVariable(
-      module_, heads_type, true, llvm::GlobalValue::PrivateLinkage,
-      llvm::ConstantDataArray::get(b_.getContext(), llvm::ArrayRef<std::uint32_t>(part_.heads())));
-  Value* const op =
-      b_.CreateAlignedLoad(b_.getInt32Ty(), b_.CreateGEP(heads_type, heads, {b_.getInt32(0), entry_}), llvm::Align(4));
-  Value* const at =
-      b_.CreateGEP(b_.getInt8Ty(), base_, b_.CreateMul(b_.CreateZExt(op, b_.getInt64Ty()), b_.getInt64(sizeof(Op))));
-  b_.CreateRet(call_original(op, at));
+  interpret_head();
   BasicBlock* const nowhere = block();
   b_.SetInsertPoint(nowhere);
   b_.CreateUnreachable();
@@ -66,13 +79,48 @@ void Emitter::enter() {
     BasicBlock* const fetching = block();
     choice->addCase(b_.getInt32(h), fetching);
     b_.SetInsertPoint(fetching);
-    enter_at(part_.heads()[h], kept, interpret);
+    enter_at(part_.heads()[h], interpret);
   }
 }
 
-// Rows come from memory. Where one has another shape than the analysis said, the warp stays in the interpreter. After a
-// barrier, rows are as this code left them.
-void Emitter::enter_at(std::uint32_t head, Value* kept, BasicBlock* interpret) {
+// Of a pair, each warp goes on by itself.
+void Emitter::interpret_head() {
+  if (is_pair()) {
+    b_.CreateRet(llvm::ConstantPointerNull::get(b_.getPtrTy()));
+    return;
+  }
+  auto* const heads_type = llvm::ArrayType::get(b_.getInt32Ty(), part_.heads().size());
+  auto* const heads = new llvm::GlobalVariable(
+      module_, heads_type, true, llvm::GlobalValue::PrivateLinkage,
+      llvm::ConstantDataArray::get(b_.getContext(), llvm::ArrayRef<std::uint32_t>(part_.heads())));
+  Value* const op =
+      b_.CreateAlignedLoad(b_.getInt32Ty(), b_.CreateGEP(heads_type, heads, {b_.getInt32(0), entry_}), llvm::Align(4));
+  Value* const at =
+      b_.CreateGEP(b_.getInt8Ty(), base_, b_.CreateMul(b_.CreateZExt(op, b_.getInt64Ty()), b_.getInt64(sizeof(Op))));
+  b_.CreateRet(call_original(op, at));
+}
+
+void Emitter::forget_left_for() {
+  for_each_side([&](Side&) {
+    b_.CreateAlignedStore(llvm::ConstantPointerNull::get(b_.getPtrTy()), rows_->home(offsetof(Warp, left_for)),
+                          llvm::Align(8));
+  });
+}
+
+// Rows come from memory. Where one has another shape than the analysis said, the warp stays in the interpreter.
+void Emitter::enter_at(std::uint32_t head, BasicBlock* interpret) {
+  for_each_side([&](Side& side) {
+    BasicBlock* const right = is_pair() ? block() : blocks_[head];
+    check_shapes(head, side, right, interpret);
+    b_.SetInsertPoint(right);
+  });
+  if (!is_pair()) return;
+  forget_left_for();
+  b_.CreateBr(blocks_[head]);
+}
+
+// After a barrier, rows are as this code left them.
+void Emitter::check_shapes(std::uint32_t head, const Side& side, BasicBlock* right, BasicBlock* otherwise) {
   rows_->shapes = shapes_.at(head);
   llvm::SmallVector<unsigned, 16> checked;
   for (const unsigned row : region_.live_before(head).set_bits()) {
@@ -82,12 +130,12 @@ void Emitter::enter_at(std::uint32_t head, Value* kept, BasicBlock* interpret) {
   }
   if (head != 0 && keeps_rows(head - 1)) {
     BasicBlock* const checking = block();
-    b_.CreateCondBr(b_.CreateICmpEQ(kept, real(head)), blocks_[head], checking);
+    b_.CreateCondBr(b_.CreateICmpEQ(side.kept, real(head)), right, checking);
     b_.SetInsertPoint(checking);
   }
   Value* wrong = b_.getInt32(0);
   for (const unsigned row : checked) wrong = b_.CreateOr(wrong, rows_->differing(row));
-  b_.CreateCondBr(b_.CreateIsNull(wrong), blocks_[head], interpret);
+  b_.CreateCondBr(b_.CreateIsNull(wrong), right, otherwise);
 }
 
 // Whether the op is a barrier that changes no row, and after which warps enter this code.
@@ -97,8 +145,14 @@ bool Emitter::keeps_rows(std::uint32_t op) const {
          part_.enters(op + 1) && !part_.elsewhere(op);
 }
 
+void Emitter::keep_budget(const Side& side) {
+  Value* left = b_.CreateLoad(b_.getInt64Ty(), budget_);
+  if (side.ahead != nullptr) left = b_.CreateAdd(left, side.ahead);
+  b_.CreateAlignedStore(left, rows_->home(offsetof(Warp, budget)), llvm::Align(8));
+}
+
 void Emitter::stop(Value* next) {
-  b_.CreateAlignedStore(b_.CreateLoad(b_.getInt64Ty(), budget_), rows_->home(offsetof(Warp, budget)), llvm::Align(8));
+  keep_budget(sides_.front());
   b_.CreateRet(next);
 }
 
@@ -110,16 +164,20 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
   b_.SetInsertPoint(leaving);
   llvm::BitVector saved = region_.live_before(op);
   saved &= part_.dirty_before(op);
-  for (const unsigned row : saved.set_bits()) rows_->take_home(row);
-  if (keeps_rows(op)) {
-    Value* const live = b_.CreateAlignedLoad(b_.getInt32Ty(), rows_->home(offsetof(Warp, live)), llvm::Align(4));
-    b_.CreateAlignedStore(b_.CreateSelect(b_.CreateICmpEQ(live, rows_->active()), real(op + 1),
-                                          llvm::ConstantPointerNull::get(b_.getPtrTy())),
-                          rows_->home(offsetof(Warp, left_for)), llvm::Align(8));
-  }
-  // Where this code begins, the op would enter it again.
-  if (part_.enters(op)) {
-    b_.CreateAlignedStore(b_.CreateLoad(b_.getInt64Ty(), budget_), rows_->home(offsetof(Warp, budget)), llvm::Align(8));
+  for_each_side([&](Side& side) {
+    for (const unsigned row : saved.set_bits()) rows_->take_home(row);
+    if (is_pair()) keep_budget(side);
+    if (keeps_rows(op)) {
+      Value* const live = b_.CreateAlignedLoad(b_.getInt32Ty(), rows_->home(offsetof(Warp, live)), llvm::Align(4));
+      b_.CreateAlignedStore(b_.CreateSelect(b_.CreateICmpEQ(live, rows_->active()), real(op + 1),
+                                            llvm::ConstantPointerNull::get(b_.getPtrTy())),
+                            rows_->home(offsetof(Warp, left_for)), llvm::Align(8));
+    }
+  });
+  if (is_pair()) {
+    b_.CreateRet(real(op));
+  } else if (part_.enters(op)) { // the op would enter this code again
+    keep_budget(sides_.front());
     b_.CreateRet(call_original(b_.getInt32(op), real(op)));
   } else {
     stop(real(op));
@@ -129,8 +187,10 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
 
 void Emitter::arrive(std::uint32_t leader) {
   const RowShapes& wanted = shapes_.at(leader);
-  for (const unsigned row : region_.live_before(leader).set_bits())
-    if (part_.touches(row)) rows_->convert(row, wanted[row]);
+  for_each_side([&](Side&) {
+    for (const unsigned row : region_.live_before(leader).set_bits())
+      if (part_.touches(row)) rows_->convert(row, wanted[row]);
+  });
 }
 
 } // namespace warplens::exec::compile

@@ -13,7 +13,7 @@ namespace warplens::exec::compile {
 namespace {
 
 bool is_body(const llvm::Function& f) { return f.getName() == "body" || f.getName().starts_with("body."); }
-bool is_head(const llvm::Function& f) { return f.getName().starts_with("head_"); }
+bool is_head(const llvm::Function& f) { return f.getName().starts_with("head_") || f.getName().starts_with("pair_"); }
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   run_passes(

@@ -94,17 +94,13 @@ std::size_t Part::saved_rows(const Region& region) const {
   return rows;
 }
 
-namespace {
-
-// The code at the exits grows with the square of a program's length: a part with more is divided.
-constexpr std::size_t kMostSaved = 400;
-
-// The last op of the innermost loop that begins at `head`; nothing if it contains another one.
 std::optional<std::uint32_t> innermost_loop(const Region& region, std::uint32_t head) {
   for (std::uint32_t i = head; i < region.size(); ++i)
     if (region.goes(i) && region.target(i) <= i) return region.target(i) == head ? std::optional(i) : std::nullopt;
   return std::nullopt;
 }
+
+namespace {
 
 std::vector<std::uint32_t> list(const llvm::BitVector& ops) {
   return std::vector<std::uint32_t>(ops.set_bits_begin(), ops.set_bits_end());
@@ -175,6 +171,15 @@ std::vector<Part> parts_of(const Region& region) {
   for (const unsigned head : all.set_bits())
     if (!heads.test(head)) parts.push_back(piece(region, head, all));
   return parts;
+}
+
+void add_entries(const Region& region, const std::vector<std::uint32_t>& ops, std::vector<Part>& parts) {
+  llvm::BitVector known(region.size()), added(region.size());
+  for (const Part& part : parts)
+    for (const std::uint32_t head : part.heads()) known.set(head);
+  for (const std::uint32_t op : ops) added.set(op);
+  added.reset(known);
+  for (const unsigned op : worthwhile(region, added).set_bits()) parts.push_back(piece(region, op, known));
 }
 
 } // namespace warplens::exec::compile

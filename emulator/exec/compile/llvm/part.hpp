@@ -40,7 +40,14 @@ private:
   std::map<std::uint32_t, llvm::BitVector> dirty_; ///< by reachable op
 };
 
+/// The code at the exits grows with the square of a program's length: a part with more saved_rows() is divided.
+constexpr std::size_t kMostSaved = 400;
+
 /// The parts of a program; none if nothing is worth compiling.
 std::vector<Part> parts_of(const Region& region);
+/// Adds parts that begin at these ops, unless one does, or it is not worth it.
+void add_entries(const Region& region, const std::vector<std::uint32_t>& ops, std::vector<Part>& parts);
+/// The last op of the innermost loop that begins at `head`; nothing if it contains another one.
+std::optional<std::uint32_t> innermost_loop(const Region& region, std::uint32_t head);
 
 } // namespace warplens::exec::compile

@@ -45,9 +45,10 @@ Shape meet(Shape a, Shape b) {
   return Shape::sequence(false, a.stride);
 }
 
-Shapes::Shapes(const Program& program, const Region& region, std::array<std::uint32_t, 3> block)
+Shapes::Shapes(const Program& program, const Region& region, std::array<std::uint32_t, 3> block,
+               const std::vector<std::uint32_t>& entries)
     : program_(program), region_(region) {
-  find_leaders();
+  find_leaders(entries);
   begin(block);
   follow();
 }
@@ -67,9 +68,10 @@ llvm::SmallVector<std::uint32_t, 2> Shapes::continues_at(std::uint32_t op) const
   return region_.successors(op);
 }
 
-void Shapes::find_leaders() {
+void Shapes::find_leaders(const std::vector<std::uint32_t>& entries) {
   leaders_.resize(region_.size() + 1);
   leaders_.set(0);
+  for (const std::uint32_t entry : entries) leaders_.set(entry);
   for (std::uint32_t i = 0; i < region_.size(); ++i) {
     const OpFacts& f = region_.facts(i);
     if (region_.goes(i)) leaders_.set(region_.target(i));

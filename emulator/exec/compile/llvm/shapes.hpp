@@ -47,10 +47,13 @@ struct Computed {
 
 class Shapes {
 public:
-  Shapes(const Program& program, const Region& region, std::array<std::uint32_t, 3> block);
+  /// `entries`: ops of which at() will be asked, too.
+  Shapes(const Program& program, const Region& region, std::array<std::uint32_t, 3> block,
+         const std::vector<std::uint32_t>& entries = {});
 
   /// Before an op where ways meet or begin.
   [[nodiscard]] const RowShapes& at(std::uint32_t leader) const { return at_[index_[leader]]; }
+  [[nodiscard]] bool leads(std::uint32_t op) const { return leaders_.test(op); }
   [[nodiscard]] Computed computed(std::uint32_t op, const RowShapes& rows) const;
   /// From before an op to after it.
   void step(std::uint32_t op, RowShapes& rows) const;
@@ -67,7 +70,7 @@ private:
   Computed computed_load(std::uint32_t op, const RowShapes& rows) const;
   [[nodiscard]] std::optional<std::uint64_t> constant(std::uint32_t offset) const;
   [[nodiscard]] llvm::SmallVector<std::uint32_t, 2> continues_at(std::uint32_t op) const;
-  void find_leaders();
+  void find_leaders(const std::vector<std::uint32_t>& entries);
   void begin(std::array<std::uint32_t, 3> block);
   void follow();
   void follow_from(std::uint32_t start);
