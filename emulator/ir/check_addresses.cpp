@@ -2,6 +2,7 @@
 #include "emulator/ir/check_addresses.hpp"
 
 #include "emulator/ir/check_values.hpp"
+#include "emulator/ir/check_vectors.hpp"
 
 #include <fmt/format.h>
 
@@ -97,8 +98,9 @@ void AddressChecker::tensor(const Operand& o, const isa::Spelling& spelling) {
   if (coordinates.size() != wanted)
     error(&parts[1],
           fmt::format("'{}' expects {} coordinates, got {}", instruction_->opcode, wanted, coordinates.size()));
+  const Type type = kinds_of(*function_, coordinates).untyped ? Type::b32 : Type::s32; // check_vectors.hpp
   for (const Operand& c : coordinates) {
-    const bool fits = c.kind == OperandKind::reg ? register_fits(function_->registers[c.index].type, Type::s32, false)
+    const bool fits = c.kind == OperandKind::reg ? register_fits(function_->registers[c.index].type, type, false)
                                                  : immediate_fits(c, Type::s32);
     if (!fits) error(&c, fmt::format("a coordinate must be of type .s32, got {}", described(*function_, c)));
   }

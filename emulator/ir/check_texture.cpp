@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/ir/check_texture.hpp"
 
+#include "emulator/ir/check_vectors.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -110,8 +112,15 @@ private:
       return complain(o, fmt::format("expects {} coordinates, got {}", count.written, list.size()));
     const bool floating = spelling_.entry->family == Family::texture && spelling_.form.type(1) == Type::f32;
     const bool array = spelling_.has(Word::w_a1d) || spelling_.has(Word::w_a2d) || spelling_.has(Word::w_acube);
+    const bool own_index = array && spelling_.entry->family == Family::texture; // of the array, apart from the vector
+    const auto of_vector = std::span(list).subspan(own_index && !list.empty() ? 1 : 0);
+    const bool untyped = kinds_of(function_, of_vector).untyped;
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (i >= count.used && list[i].kind != OperandKind::sink) continue;
+      if (untyped && list[i].kind == OperandKind::reg && !(own_index && i == 0)) {
+        number(list[i], true); // a float, too
+        continue;
+      }
       number(list[i], floating && !(array && i == 0));
     }
   }

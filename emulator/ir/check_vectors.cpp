@@ -27,12 +27,44 @@ bool is_number(Type type) {
 }
 bool is_floating_number(Type type) { return type == Type::f32 || type == Type::f64; }
 
+/// Untyped, signed for integers, floating, and opaque for .f16x2; none for what can be anything.
+Class kind_of(const Function& function, const Operand& element) {
+  switch (element.kind) {
+  case OperandKind::reg: {
+    const Type type = function.registers[element.index].type;
+    const Class kind = isa::info(type).kind;
+    if (type == Type::f16x2) return Class::opaque;
+    return kind == Class::unsigned_integer ? Class::signed_integer : kind == Class::predicate ? Class::none : kind;
+  }
+  case OperandKind::integer:
+  case OperandKind::warp_size: return Class::signed_integer;
+  case OperandKind::real32:
+  case OperandKind::real64: return Class::floating;
+  default: return Class::none;
+  }
+}
+
 } // namespace
+
+ElementKinds kinds_of(const Function& function, std::span<const Operand> elements) {
+  ElementKinds kinds;
+  Class before = Class::none;
+  for (const Operand& e : elements) {
+    const Class kind = kind_of(function, e);
+    kinds.untyped = kinds.untyped || kind == Class::untyped;
+    const auto is_free = [](Class c) { return c == Class::none || c == Class::untyped; };
+    kinds.mixed = kinds.mixed || (!is_free(before) && !is_free(kind) && kind != before);
+    before = kind;
+  }
+  return kinds;
+}
 
 VectorElements::VectorElements(const Module& module, const Function& function, std::span<const Operand> elements,
                                const isa::OperandSpec& spec, Type type, const isa::Spelling& spelling)
     : module_(module), function_(function), spec_(spec), type_(type), width_(isa::bits(type)),
       specials_(spelling.entry->family != isa::Family::tensor_transfer) {
+  kinds_ = kinds_of(function, elements);
+  if (!specials_) kinds_.mixed = false; // they move words
   const auto first =
       std::find_if(elements.begin(), elements.end(), [](const Operand& e) { return e.kind == OperandKind::reg; });
   if (first != elements.end() && spec.relaxed)
@@ -40,6 +72,7 @@ VectorElements::VectorElements(const Module& module, const Function& function, s
 }
 
 bool VectorElements::fits(const Operand& element) const {
+  if (kinds_.mixed) return false;
   const bool wider = width_ > isa::bits(type_), counts = !is_floating_number(type_) || wider;
   switch (element.kind) {
   case OperandKind::reg: return register_fits(function_.registers[element.index].type);
@@ -55,12 +88,12 @@ bool VectorElements::fits(const Operand& element) const {
 
 bool VectorElements::register_fits(Type have) const {
   if (have == Type::pred || isa::bits(have) != width_) return false;
+  if (kinds_.untyped) return true;
   const Class kind = isa::info(have).kind;
   const bool wider = width_ > isa::bits(type_);
-  constexpr int kLeastOfFloats = 32;
-  const bool bits = !is_number(type_) || (is_floating_number(type_) && wider);
-  if (bits) return !wider || kind != Class::floating || isa::bits(type_) >= kLeastOfFloats;
-  if (is_floating_number(type_)) return have == type_ || kind == Class::untyped;
+  if (type_ == Type::f16x2 && have != type_ && (kind == Class::floating || integers_are_floats())) return false;
+  if (!is_number(type_)) return true;
+  if (is_floating_number(type_)) return have == type_ || ((wider || integers_are_floats()) && kind != Class::floating);
   return have != Type::f16x2 && kind != Class::floating;
 }
 

@@ -83,17 +83,27 @@ Expected<std::string> decompress_lz4(const Image& image) {
   return out;
 }
 
+/// Each thread keeps its own: to make one takes longer than to decompress a small image.
+ZSTD_DStream* zstd_stream() {
+  thread_local const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
+                                                                                       &ZSTD_freeDStream);
+  if (stream != nullptr) ZSTD_DCtx_reset(stream.get(), ZSTD_reset_session_only);
+  return stream.get();
+}
+
 /// Grows with the output, so that a wrong size does not make us allocate gigabytes.
 Expected<std::string> decompress_zstd(const Image& image) {
-  const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(), &ZSTD_freeDStream);
+  ZSTD_DStream* const stream = zstd_stream();
   if (stream == nullptr) return failure("out of memory");
-  std::string out, piece(ZSTD_DStreamOutSize(), '\0');
+  // One more byte than there should be shows that there are more.
+  std::string out,
+      piece(static_cast<std::size_t>(std::min<std::uint64_t>(ZSTD_DStreamOutSize(), image.size)) + 1, '\0');
   ZSTD_inBuffer in{image.payload.data(), image.payload.size(), 0};
   std::size_t left = 1;
   while (left != 0) {
     ZSTD_outBuffer to{piece.data(), piece.size(), 0};
     const std::size_t before = in.pos;
-    left = ZSTD_decompressStream(stream.get(), &to, &in);
+    left = ZSTD_decompressStream(stream, &to, &in);
     if (ZSTD_isError(left) != 0) return corrupt(fmt::format("zstd: {}", ZSTD_getErrorName(left)));
     out.append(piece.data(), to.pos);
     if (out.size() > image.size || (to.pos == 0 && in.pos == before)) break;

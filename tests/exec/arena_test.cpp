@@ -7,10 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
+#include <iterator>
 #include <map>
 #include <new>
 #include <random>
@@ -85,6 +88,61 @@ TEST(Arena, PagesWithoutAllocationsAreGuards) {
   EXPECT_TRUE(can_write(a + 2 * exec::kPageBytes - 1));
   EXPECT_FALSE(can_write(a + 2 * exec::kPageBytes));
   EXPECT_FALSE(can_write(a - 1));
+}
+
+TEST(Arena, NothingIsAccessibleAfterItsEnd) {
+  auto arena = std::move(*Arena::reserve());
+  const std::uint64_t a = *arena->allocate(100, "a"), far = *arena->allocate(std::uint64_t{2} << 30, "far");
+  std::memset(exec::pointer(a), 1, 100);
+  std::memset(exec::pointer(far), 1, 100);
+  ASSERT_TRUE(can_write(a) && can_write(far));
+  arena.reset();
+  EXPECT_FALSE(can_write(a));
+  EXPECT_FALSE(can_write(far));
+  arena = std::move(*Arena::reserve());
+  ASSERT_EQ(*arena->allocate(100, "a"), a);
+  EXPECT_EQ(*static_cast<const char*>(exec::pointer(a)), 0);
+}
+
+// Allocations that share pages of the system with others, before or after them.
+TEST(Arena, FreedMemoryIsZeroAndThatOfNeighboursIsNot) {
+  const auto arena = std::move(*Arena::reserve());
+  std::mt19937 random(7);
+  std::map<std::uint64_t, std::size_t> used;
+  const auto all_are = [](std::uint64_t begin, std::size_t size, unsigned char value) {
+    const auto* const bytes = static_cast<const unsigned char*>(exec::pointer(begin));
+    return std::count(bytes, bytes + size, value) == static_cast<std::ptrdiff_t>(size);
+  };
+  for (int i = 0; i < 3000; ++i) {
+    if (used.size() > 20 || (!used.empty() && random() % 3 == 0)) {
+      const auto one = std::next(used.begin(), static_cast<std::ptrdiff_t>(random() % used.size()));
+      ASSERT_TRUE(all_are(one->first, one->second, 0xaa)) << i;
+      ASSERT_TRUE(arena->free(one->first));
+      used.erase(one);
+      continue;
+    }
+    constexpr std::size_t kSizes[] = {0, 1, 256, 1000, 3840, 4096, 5000, 20'000};
+    const std::size_t size = kSizes[random() % std::size(kSizes)];
+    const std::uint64_t begin = *arena->allocate(size, "x");
+    ASSERT_TRUE(all_are(begin, size, 0)) << i;
+    std::memset(exec::pointer(begin), 0xaa, size);
+    used[begin] = size;
+  }
+}
+
+long faults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+// To clear a part of a page that nobody has touched would make the system provide the page.
+TEST(Arena, FreeingTouchesNoPageThatOthersDoNotShare) {
+  const auto arena = std::move(*Arena::reserve());
+  constexpr int kTimes = 500;
+  const long before = faults();
+  for (int i = 0; i < kTimes; ++i) arena->free(*arena->allocate(5000, "untouched"));
+  EXPECT_LT(faults() - before, kTimes / 4);
 }
 
 // First fit, one by one.

@@ -3,6 +3,8 @@
 
 #include "tests/fuzz/target.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -16,11 +18,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Removed when the process ends.
+/// Removed when the process ends. In memory, if there is a place for it: a disk needs more time than most targets.
 class Folder {
 public:
   Folder() {
-    std::string name = (fs::temp_directory_path() / "warplens-fuzz-XXXXXX").string();
+    const fs::path memory = "/dev/shm";
+    const bool usable = std::getenv("TMPDIR") == nullptr && access(memory.c_str(), W_OK | X_OK) == 0;
+    std::string name = ((usable ? memory : fs::temp_directory_path()) / "warplens-fuzz-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) wrong("no folder for temporary files");
     path_ = name;
   }

@@ -228,7 +228,8 @@ std::string random_module(Random& random, std::size_t statements) {
   mbarrier.init.shared.b64 [sh+256], 32;
 L0:
 )";
-  const PtxNames names = names_in(begin + "END:\n");
+  PtxNames names = names_in(begin + "END:\n");
+  std::erase_if(names.registers["b32"], [](const std::string& name) { return name == "o" || name == "i"; }); // of f
   std::string body;
   for (std::size_t i = 0; i < statements; ++i) body += "  " + random_statement(random, names) + "\n";
   return begin + body + "END:\n  ret;\n}\n";

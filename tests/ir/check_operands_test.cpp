@@ -16,7 +16,8 @@ std::string complaint(const std::string& statement) {
       parse(".version 9.0\n.target " + target +
                 "\n.address_size 64\n.global .align 16 .b8 g[64]; .const .b8 c[64]; .shared .align 16 .b8 s[64];\n"
                 ".func f() { ret; }\n.entry k(.param .u64 p)\n{\n.reg .pred %p<4>; .reg .b16 %h<4>; "
-                ".reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f32 %f<9>; .reg .f64 %fd<9>; .reg .f16x2 %x<4>;\n" +
+                ".reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .f32 %f<9>; .reg .f64 %fd<9>; .reg .f16x2 %x<4>; .reg .u32 "
+                "%u<4>; .reg .s32 %s<4>;\n" +
                 statement + "\n}\n",
             "test.ptx");
   if (!module) return module.error().list()[0].message;
@@ -98,7 +99,8 @@ TEST(Operands, BracesAroundScalesAndMetadata) {
   EXPECT_EQ(complaint(sparse + "{%r1}, 0;"), "");
 }
 
-// Of one width, and of any type but where the instruction's is a number of 32 or 64 bits.
+// Of one width, and of any type but where the instruction's is a number of 32 or 64 bits. An untyped register makes the
+// vector untyped.
 TEST(Operands, ElementsOfVectors) {
   const std::string mma = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, ",
                     b_and_c = ", {%r3}, {%f4, %f5, %f6, %f7};";
@@ -115,8 +117,21 @@ TEST(Operands, ElementsOfVectors) {
   EXPECT_NE(complaint("st.global.v2.b32 [%rd1], {%r1, %clock64};"), "");
   EXPECT_EQ(complaint("ld.global.v2.b32 {%rd1, %fd1}, [%rd1];"), "");
   EXPECT_NE(complaint("ld.global.v2.b32 {%rd1, %r1}, [%rd1];"), "") << "of two widths";
-  EXPECT_NE(complaint("ld.global.v2.u32 {%rd1, %fd1}, [%rd1];"), "");
-  EXPECT_NE(complaint("ld.global.v2.b16 {%r1, %f1}, [%rd1];"), "");
+  for (const char* const fits :
+       {"u32 {%rd1, %fd1}", "u32 {%fd1, %rd1}", "b16 {%r1, %f1}", "u16 {%f1, %r1}", "s32 {%f1, %r1}", "f32 {%u1, %u2}",
+        "b32 {%fd1, %fd2}", "b16 {%f1, %f2}", "f32 {%rd1, %rd2}", "f32 {%u1, %r2}", "b32 {%f1, %f2}", "u32 {%u1, %s1}"})
+    EXPECT_EQ(complaint("ld.global.v2." + std::string(fits) + ", [%rd1];"), "") << fits;
+  for (const char* const bad : {"s32 {%f1, %f2}", "s16 {%f1, %f2}", "u16 {%u1, %f1}", "b32 {%u1, %f1}",
+                                "f32 {%fd1, %fd2}", "u64 {%fd1, %fd2}", "f32 {%x1, %x2}", "b32 {%x1, %f1}"})
+    EXPECT_NE(complaint("ld.global.v2." + std::string(bad) + ", [%rd1];"), "") << bad;
+  // Each element is compared with the one before it.
+  EXPECT_EQ(complaint("ld.global.v4.f32 {%u1, %s1, %r1, %f1}, [%rd1];"), "");
+  EXPECT_NE(complaint("ld.global.v4.f32 {%r1, %u1, %s1, %f1}, [%rd1];"), "");
+  EXPECT_EQ(complaint("wmma.load.c.sync.aligned.row.m8n8k32.s32 {%f1, %r1}, [%rd1];"), "");
+  EXPECT_NE(complaint("wmma.load.c.sync.aligned.row.m8n8k32.s32 {%f1, %f2}, [%rd1];"), "");
+  EXPECT_NE(complaint("red.global.add.noftz.v2.f16x2 [%rd1], {%f1, %f2};"), "");
+  EXPECT_EQ(complaint("red.global.add.noftz.v2.f16x2 [%rd1], {%f1, %r2};"), "");
+  EXPECT_NE(complaint("red.global.add.noftz.v2.f16x2 [%rd1], {%u1, %u2};"), "");
   EXPECT_EQ(complaint("ld.global.v2.b16 {%h1, _}, [%rd1];"), "");
   EXPECT_EQ(complaint("red.global.add.noftz.v2.f16x2 [%rd1], {%r1, 7};"), "");
 }

@@ -139,10 +139,6 @@ std::optional<MemoryPlace> take_place() {
 void give_back(const MemoryPlace& place) {
   NumberedPlaces& all = places();
   const std::lock_guard lock(all.mutex);
-  for (const AddressRange& range : {place.low, place.high})
-    if (range.size() != 0)
-      (void)mmap(pointer(range.begin), range.size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-                 -1, 0);
   for (Numbered& n : all.list)
     if (n.taken && n.place.low.begin == place.low.begin && n.place.high.begin == place.high.begin) n.taken = false;
 }

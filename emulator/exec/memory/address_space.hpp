@@ -30,7 +30,7 @@ inline void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(add
 
 /// Empty if the address space is full or limited.
 std::optional<MemoryPlace> take_place();
-/// Also frees its memory.
+/// None of its memory may be accessible any more.
 void give_back(const MemoryPlace& place);
 
 } // namespace warplens::exec

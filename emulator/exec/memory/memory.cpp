@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace warplens::exec {
 
@@ -23,6 +24,34 @@ constexpr std::uint64_t kMostFreed = std::uint64_t{64} << 30;
 
 /// The space that an allocation takes, including the gap.
 Checked span_of(std::uint64_t size) { return (Checked(size) + kGap).aligned(kAllocationAlignment); }
+
+/// Only what was made accessible: for the system, to map the whole place anew takes longer than all else that a context
+/// of a small launch costs.
+void make_inaccessible(const std::vector<bool>& pages, std::uint64_t base, bool shared) {
+  for (auto at = std::find(pages.begin(), pages.end(), true); at != pages.end();) {
+    const auto end = std::find(at, pages.end(), false);
+    const std::uint64_t begin = base + static_cast<std::uint64_t>(at - pages.begin()) * kPageBytes;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(end - at) * kPageBytes;
+    // Without shared pages, the system's tables of the range can stay.
+    if (shared || madvise(pointer(begin), bytes, MADV_DONTNEED) != 0 || mprotect(pointer(begin), bytes, PROT_NONE) != 0)
+      (void)mmap(pointer(begin), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    at = std::find(end, pages.end(), true);
+  }
+}
+
+/// The pages of the system in which only one allocation is. Others are cleared when it is freed, for which the system
+/// has to provide those that nobody has touched.
+AddressRange own_pages(const std::map<std::uint64_t, Allocation>& allocations, std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t page = system_page_bytes(), low = begin / page * page,
+                      high = Checked(end).aligned(page).saturated();
+  AddressRange own{Checked(begin).aligned(page).saturated(), end / page * page};
+  const auto after = allocations.upper_bound(begin), before = allocations.lower_bound(begin);
+  if (after == allocations.end() || after->first >= high) own.end = high;
+  if (before == allocations.begin()) return {low, own.end};
+  const Allocation& last = std::prev(before)->second;
+  if (last.begin + span_of(last.size()).saturated() <= low) own.begin = low;
+  return own;
+}
 
 } // namespace
 
@@ -56,7 +85,11 @@ Arena::Arena(const MemoryPlace& place) : place_(place) {
   }
 }
 
-Arena::~Arena() { give_back(place_); }
+Arena::~Arena() {
+  for (std::size_t i = 0; i < accessible_.size(); ++i)
+    make_inaccessible(accessible_[i], ranges()[i].begin, shared_.has_value());
+  give_back(place_);
+}
 
 std::string Arena::remark() const {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -114,16 +147,20 @@ bool Arena::free(std::uint64_t address) {
   if (found == allocations_.end()) return false;
   // Return the memory to the system; the next owner gets zeros. This includes the gap: overruns may have written it.
   const std::uint64_t end = address + span_of(found->second.size()).saturated();
-  const std::uint64_t page = system_page_bytes(), first = Checked(address).aligned(page).saturated(),
-                      last = end / page * page;
+  const std::uint64_t page = system_page_bytes();
+  std::uint64_t first = Checked(address).aligned(page).saturated(), last = end / page * page;
+  if (!shared_) { // otherwise, which pages are shared depends on the allocation
+    const AddressRange own = own_pages(allocations_, address, end);
+    first = own.begin, last = own.end;
+  }
   const auto clear = [](std::uint64_t from, std::uint64_t to) {
     std::fill(reinterpret_cast<std::byte*>(from), reinterpret_cast<std::byte*>(to), std::byte{});
   };
   if (last > first) {
     if (shared_) shared_->drop(first, last);
     madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-    clear(address, first);
-    clear(last, end);
+    clear(address, std::max(address, first));
+    clear(std::min(last, end), end);
   } else {
     clear(address, end);
   }

@@ -97,6 +97,7 @@ std::shared_ptr<Context> Machine::retain_primary() {
     contexts.add(primary_);
   } else if (primary_->destroyed()) {
     primary_->revive(primary_flags_);
+    contexts.revived(*primary_);
   }
   ++primary_uses_;
   return primary_;
@@ -137,6 +138,7 @@ void Machine::set_current_pool(std::shared_ptr<Pool> pool) {
 
 void Machine::destroy_context(const std::shared_ptr<Context>& context) {
   context->destroy();
+  contexts.destroyed(*context);
   const auto is_of = [&](const auto& object) { return &object.context() == context.get(); };
   streams.bury(is_of);
   events.bury(is_of);

@@ -9,6 +9,7 @@
 
 #include "api/launch/launch.hpp"
 #include "runtime/driver/machine/context.hpp"
+#include "runtime/driver/machine/contexts.hpp"
 #include "runtime/driver/machine/memory.hpp"
 #include "runtime/driver/machine/registry.hpp"
 
@@ -55,7 +56,7 @@ public:
   /// Ends a context and releases everything that belongs to it.
   void destroy_context(const std::shared_ptr<Context>& context);
 
-  Registry<Context, CUcontext> contexts;
+  Contexts contexts;
   Registry<Stream, CUstream> streams;
   Registry<Event, CUevent> events;
   Registry<Module, CUmodule> modules;

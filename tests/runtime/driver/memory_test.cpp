@@ -2,6 +2,7 @@
 // All kinds of memory: 2D and 3D copies, managed and registered memory, pools, pointer attributes.
 #include "tests/runtime/driver/program.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <numeric>
 
@@ -186,6 +187,23 @@ TEST_F(Memory, MoreThanThereIs) {
   ASSERT_EQ(cuMemGetInfo_v2(&less, &total), CUDA_SUCCESS);
   EXPECT_EQ(free - less, std::size_t{1} << 20);
   cuMemFree_v2(address);
+}
+
+// To free memory waits for all contexts: not for those that were destroyed.
+TEST_F(Memory, FreeingTakesNoLongerAfterManyContexts) {
+  const auto seconds = [] {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 300; ++i) cuMemFree_v2(allocate(4));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const double before = seconds();
+  for (int i = 0; i < 5000; ++i) {
+    CUcontext context = nullptr;
+    ASSERT_EQ(cuCtxCreate_v2(&context, 0, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxDestroy_v2(context), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxDestroy_v2(context), CUDA_ERROR_CONTEXT_IS_DESTROYED); // stays known
+  }
+  EXPECT_LT(seconds(), 4 * before + 0.01); // 100 times as long where each destroyed context is looked at
 }
 
 } // namespace memory_test
