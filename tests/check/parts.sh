@@ -3,7 +3,7 @@
 # ./dev check: what a maintainer runs before a release. dev sources this file; its functions are used here.
 
 # Ordered by time: a mistake that is found in seconds is not reported after hours.
-readonly check_parts=(format shell docs performance coverage tsan asan tidy)
+readonly check_parts=(format shell docs performance valgrind coverage tsan asan tidy)
 readonly skipped=77 # exit status, as in CTest: the tool is missing or of another version
 
 # The least share of lines, in per cent, that the test programs together cover, by folder. Other folders need the whole
@@ -109,6 +109,20 @@ run_programs() {
     }
   done
 }
+
+# check_valgrind [RUNS]: reads of uninitialised memory, which neither sanitizer finds, in the tests of the core, and in
+# the fuzz targets that check and run PTX, with changed inputs. Valgrind has no AVX-512: the code of x86-64-v3 runs.
+check_valgrind() {
+  ensure valgrind
+  build release fuzz_targets test_exec
+  local target
+  for target in ptx_check ptx_run; do
+    under_valgrind build/tests/fuzz_targets "$target" --runs "${1:-300}" --seed 1 "tests/data/fuzz/$target"
+  done
+  under_valgrind build/tests/test_exec --gtest_brief=1
+}
+
+under_valgrind() { valgrind --quiet --error-exitcode=1 --leak-check=no "$@"; }
 
 check_asan() { sanitized asan "$@"; }
 check_tsan() { sanitized tsan "$@"; }

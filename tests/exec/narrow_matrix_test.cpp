@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <cmath>
+#include <ostream>
 #include <random>
 
 namespace warplens::tests {
@@ -55,6 +56,7 @@ struct Load {
   int registers;
   int bits;        ///< of an element in memory
   bool transposed; ///< matrices of 16 x 16
+  friend std::ostream& operator<<(std::ostream& out, const Load& l) { return out << l.spelling; }
 };
 
 class LoadMatrix : public testing::TestWithParam<Load> {};

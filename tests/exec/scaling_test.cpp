@@ -17,6 +17,7 @@
 
 #include <ctime>
 #include <functional>
+#include <ostream>
 
 namespace warplens {
 namespace scaling_test {
@@ -36,6 +37,7 @@ struct Class {
   int few; ///< enough for a quadratic pass to stand out, too few for a linear one to be felt
   std::function<std::string(int n)> text;
   bool is_wrong = false; ///< the text has errors
+  friend std::ostream& operator<<(std::ostream& out, const Class& c) { return out << c.name; }
 };
 
 std::string repeated(int n, const std::function<std::string(int)>& one) {

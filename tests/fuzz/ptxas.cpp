@@ -68,7 +68,8 @@ void read_complaint(std::string_view line, Complaints& complaints) {
   std::uint32_t number = 0;
   if (const std::string_view digits = rest_after(", line "); placed && !digits.empty())
     std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  complaints.try_emplace(number, text);
+  std::string& all = complaints[number];
+  all += (all.empty() ? "" : "; ") + std::string(text);
 }
 
 void add(const std::vector<Diagnostic>& list, Complaints& complaints) {

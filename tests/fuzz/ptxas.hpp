@@ -16,7 +16,7 @@
 
 namespace warplens::fuzz {
 
-/// The refused lines with the first complaint about each. Line 0: the whole module. Empty: the module is accepted.
+/// The refused lines with the complaints about each. Line 0: the whole module. Empty: the module is accepted.
 using Complaints = std::map<std::uint32_t, std::string>;
 
 /// The complaint of ptxas about a module on which it crashes, or that takes it too long.

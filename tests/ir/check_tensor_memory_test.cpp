@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 namespace warplens::ir {
 namespace check_tensor_memory_test {
 
@@ -29,6 +31,7 @@ INSTANTIATE_TEST_SUITE_P(
 struct Wrong {
   const char* statements;
   const char* why; ///< part of the first complaint
+  friend std::ostream& operator<<(std::ostream& out, const Wrong& w) { return out << w.statements; }
 };
 class RefusedTensorMemory : public testing::TestWithParam<Wrong> {};
 TEST_P(RefusedTensorMemory, Statement) {

@@ -5,6 +5,8 @@
 
 #include "emulator/ir/check.hpp"
 
+#include <ostream>
+
 namespace warplens::ir {
 namespace check_test {
 
@@ -36,6 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
 struct Refusal {
   const char* statement;
   const char* why; ///< how the first complaint begins
+  friend std::ostream& operator<<(std::ostream& out, const Refusal& r) { return out << r.statement; }
 };
 class Refused : public testing::TestWithParam<Refusal> {};
 TEST_P(Refused, Statement) {

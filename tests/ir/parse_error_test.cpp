@@ -2,6 +2,7 @@
 // Diagnostics for invalid PTX: one for each error, and never a crash.
 #include "tests/ir/ptx_text.hpp"
 
+#include <ostream>
 #include <random>
 
 namespace warplens::ir {
@@ -10,6 +11,7 @@ namespace parse_error_test {
 struct Mistake {
   const char* statement; ///< of a body, which begins in line 8
   const char* errors;    ///< all diagnostics
+  friend std::ostream& operator<<(std::ostream& out, const Mistake& m) { return out << m.statement; }
 };
 
 class ParseMistake : public testing::TestWithParam<Mistake> {};

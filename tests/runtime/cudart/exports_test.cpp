@@ -6,12 +6,14 @@
 
 #include <dlfcn.h>
 #include <fstream>
+#include <ostream>
 #include <string>
 
 namespace exports_test {
 
 struct Library {
   const char *name, *list;
+  friend std::ostream& operator<<(std::ostream& out, const Library& l) { return out << l.name; }
 };
 
 class CudartExports : public testing::TestWithParam<Library> {};
