@@ -328,6 +328,9 @@ private:
             "mov moves all bits of a vector together, as .b16, .b32, .b64 or .b128");
       return;
     }
+    if (kinds_of(*function_, elements).mixed)
+      error(&o, fmt::format("'{}' expects elements of one kind: all integers or all floats", instruction_->opcode),
+            "untyped registers (.b32) go with both");
     for (const Operand& e : elements) {
       if (e.kind == OperandKind::sink && spec.destination) continue;
       if (e.kind == OperandKind::reg && isa::bits(function_->registers[e.index].type) == each) continue;

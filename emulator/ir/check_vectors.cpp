@@ -50,6 +50,7 @@ ElementKinds kinds_of(const Function& function, std::span<const Operand> element
   ElementKinds kinds;
   Class before = Class::none;
   for (const Operand& e : elements) {
+    if (e.kind == OperandKind::sink) continue;
     const Class kind = kind_of(function, e);
     kinds.untyped = kinds.untyped || kind == Class::untyped;
     const auto is_free = [](Class c) { return c == Class::none || c == Class::untyped; };

@@ -110,19 +110,17 @@ run_programs() {
   done
 }
 
-# check_valgrind [RUNS]: reads of uninitialised memory, which neither sanitizer finds, in the tests of the core, and in
-# the fuzz targets that check and run PTX, with changed inputs. Valgrind has no AVX-512: the code of x86-64-v3 runs.
+# check_valgrind [RUNS]: reads of uninitialised memory, which neither sanitizer finds, in the fuzz targets with changed
+# inputs. Valgrind has no AVX-512: the code of x86-64-v3 runs.
 check_valgrind() {
   ensure valgrind
-  build release fuzz_targets test_exec
+  build release fuzz_targets
   local target
-  for target in ptx_check ptx_run; do
-    under_valgrind build/tests/fuzz_targets "$target" --runs "${1:-300}" --seed 1 "tests/data/fuzz/$target"
-  done
-  under_valgrind build/tests/test_exec --gtest_brief=1
+  while read -r target; do
+    valgrind --quiet --error-exitcode=1 --leak-check=no build/tests/fuzz_targets "$target" --runs "${1:-300}" --seed 1 \
+      "tests/data/fuzz/$target"
+  done < <(sed -n 's/^TARGET(\(.*\))$/\1/p' tests/fuzz/targets.def)
 }
-
-under_valgrind() { valgrind --quiet --error-exitcode=1 --leak-check=no "$@"; }
 
 check_asan() { sanitized asan "$@"; }
 check_tsan() { sanitized tsan "$@"; }

@@ -20,8 +20,8 @@ Words words_of(const std::string& body, std::size_t words) {
 const std::string kPlace = "mul.wide.u32 %rd3, %r2, 16; add.u64 %rd3, %rd1, %rd3;\n";
 
 TEST(VectorElements, StoresOfNumbersAndSpecialRegisters) {
-  const Words got = words_of(kPlace + "mov.f32 %f1, 0f3f800000; mov.b32 %u1, -5;\n"
-                                      "st.global.v4.b32 [%rd3], {%laneid, 7, %u1, %f1};\n",
+  const Words got = words_of(kPlace + "mov.b32 %r10, 0f3f800000; mov.b32 %u1, -5;\n"
+                                      "st.global.v4.b32 [%rd3], {%laneid, 7, %u1, %r10};\n",
                              128);
   for (std::uint32_t t = 0; t < 32; ++t)
     EXPECT_EQ(Words(got.begin() + 4 * t, got.begin() + 4 * t + 4), (Words{t, 7, 0xfffffffb, 0x3f800000}));
@@ -62,9 +62,10 @@ TEST(VectorElements, FragmentsOfAnyTypeOfTheirWidth) {
 }
 
 TEST(VectorElements, ReductionsOfPairs) {
-  const Words got = words_of("mov.b32 %u1, 0x3c003c00;\nsetp.ne.u32 %p1, %r1, 0; @%p1 ret;\n"
-                             "red.global.add.noftz.v2.f16x2 [%rd1], {%u1, 0x40004000};\n",
-                             4);
+  const Words got =
+      words_of("mov.b32 %r10, 0x3c003c00;\nmov.b32 %r11, 0x40004000;\nsetp.ne.u32 %p1, %r1, 0; @%p1 ret;\n"
+               "red.global.add.noftz.v2.f16x2 [%rd1], {%r10, %r11};\n",
+               4);
   EXPECT_EQ(got, (Words{0x3c003c00, 0x40004000, 0, 0}));
 }
 

@@ -151,6 +151,26 @@ private:
     return name;
   }
 
+  // Registers for the elements of a vector, which are of one kind or untyped; without `taken`, they may be the same.
+  std::string elements(Type type, int count, std::set<std::string>* taken) {
+    std::string text;
+    bool floats = false, others = false;
+    for (int i = 0; i < count; ++i) {
+      std::vector<const Register*> candidates;
+      for (const Register& r : registers()) {
+        const bool is_untyped = isa::info(r.type).kind == Class::untyped;
+        if (fits(r.type, type, false) && (is_untyped || !(isa::is_float(r.type) ? others : floats)) &&
+            (taken == nullptr || !taken->contains(r.name)))
+          candidates.push_back(&r);
+      }
+      const Register& r = *candidates[below(candidates.size())];
+      if (isa::info(r.type).kind != Class::untyped) (isa::is_float(r.type) ? floats : others) = true;
+      if (taken != nullptr) taken->insert(r.name);
+      text += (i == 0 ? "" : ", ") + r.name;
+    }
+    return text;
+  }
+
   std::string immediate(Type type, bool small) {
     if (type == Type::f32) {
       char text[16];
@@ -254,11 +274,8 @@ private:
     const Shape& shape = kShapes[below(std::size(kShapes))];
     const bool unpacks = one_in(2);
     std::set<std::string> taken;
-    std::string vector;
-    for (int i = 0; i < shape.parts; ++i)
-      vector += (i == 0 ? "{" : ", ") + (unpacks && one_in(6) ? "_"
-                                         : unpacks            ? any(shape.part, false, &taken)
-                                                              : any(shape.part));
+    std::string vector = "{" + elements(shape.part, shape.parts, unpacks ? &taken : nullptr);
+    if (unpacks && one_in(4)) vector.replace(vector.rfind(' ') + 1, std::string::npos, "_");
     const std::string whole = any(shape.whole);
     add(guard() + shape.opcode + (unpacks ? vector + "}, " + whole : whole + ", " + vector + "}") + ";");
   }
@@ -328,10 +345,8 @@ private:
     std::set<std::string> taken;
     const Type held = parts > 1 && isa::bits(type) == 8 ? Type::b16 : type; // a vector's registers have one width
     const auto value = [&](bool relaxed) {
-      std::string text;
-      for (int i = 0; i < parts; ++i)
-        text += (i == 0 ? "" : ", ") + any(held, relaxed && parts == 1, loads ? &taken : nullptr);
-      return parts == 1 ? text : "{" + text + "}";
+      std::set<std::string>* const taken_by_load = loads ? &taken : nullptr;
+      return parts == 1 ? any(held, relaxed, taken_by_load) : "{" + elements(held, parts, taken_by_load) + "}";
     };
     std::string text = guard() + spelling + " ";
     switch (s->entry->family) {

@@ -136,6 +136,15 @@ TEST(Operands, ElementsOfVectors) {
   EXPECT_EQ(complaint("red.global.add.noftz.v2.f16x2 [%rd1], {%r1, 7};"), "");
 }
 
+TEST(Operands, ElementsOfMovesAreOfOneKind) {
+  for (const char* const fits : {"{%r1, %f1}, %rd1", "{%s1, %r1}, %rd1", "{%f1, %f2}, %rd1", "{%f1, _}, %rd1",
+                                 "%rd1, {%s1, 5}", "%rd1, {%f1, %r1}"})
+    EXPECT_EQ(complaint("mov.b64 " + std::string(fits) + ";"), "") << fits;
+  for (const char* const bad : {"{%s1, %f1}, %rd1", "%rd1, {%f1, %s1}", "%rd1, {%f1, 5}"})
+    EXPECT_NE(complaint("mov.b64 " + std::string(bad) + ";"), "") << bad;
+  EXPECT_NE(complaint("ld.global.v4.f32 {%f1, _, %s1, %s2}, [%rd1];"), "") << "before and after '_'";
+}
+
 TEST(Operands, ValuesInWiderRegisters) {
   EXPECT_EQ(complaint("ld.global.b32 %fd1, [%rd1];"), "");
   EXPECT_EQ(complaint("st.global.b16 [%rd1], %f1;"), "");
