@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,11 +23,11 @@ namespace warplens::tools {
 
 namespace {
 
-/// False: the other end is closed.
+/// False: the other end is closed, without SIGPIPE, which is for the program's output.
 bool send(int to, const void* bytes, std::size_t size) {
   const auto* at = static_cast<const char*>(bytes);
   while (size != 0) {
-    const ssize_t written = ::write(to, at, size);
+    const ssize_t written = ::send(to, at, size, MSG_NOSIGNAL);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
     at += written;
@@ -69,7 +70,6 @@ std::optional<std::string> take_framed(std::string& all) {
 } // namespace
 
 Workers::Workers(unsigned count, Job job) : job_(std::move(job)), workers_(count) {
-  std::signal(SIGPIPE, SIG_IGN); // from a worker that died; detected when its result is missing
   for (Worker& worker : workers_) start(worker);
 }
 
@@ -83,7 +83,8 @@ Workers::~Workers() {
 
 void Workers::start(Worker& worker) {
   int jobs[2], results[2];
-  if (pipe(jobs) != 0 || pipe(results) != 0) throw UsageError{"cannot start a process: too many open files", ""};
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, jobs) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, results) != 0)
+    throw UsageError{"cannot start a process: too many open files", ""};
   const pid_t process = fork();
   if (process < 0) throw UsageError{"cannot start a process", "use --jobs to start fewer processes"};
   if (process == 0) {

@@ -56,11 +56,11 @@ private:
   };
   struct Worker {
     pid_t process = -1;
-    int jobs = -1, results = -1; ///< ends of pipes
+    int jobs = -1, results = -1; ///< sockets
     std::deque<Given> given;     ///< the first one runs
     std::string received{};      ///< the beginning of a result
     std::chrono::steady_clock::time_point begin{};
-    std::size_t most = 1; ///< jobs that it has at a time: the others wait in the pipe
+    std::size_t most = 1; ///< jobs that it has at a time: the others wait in the socket
   };
   void start(Worker& worker);
   void stop(Worker& worker, int& status);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <future>
+#include <new>
 
 namespace warplens::analyzers::trace {
 
@@ -238,7 +239,12 @@ Expected<void> Recorder::try_to_write(const Block& block) {
 
 void Recorder::write(const Block& block) {
   if (failed_) return;
-  if (Expected<void> written = try_to_write(block); !written) fail(std::move(written.error()));
+  // No exception leaves a task: of two tasks that fail, the first one's would be under way when the second one ends.
+  try {
+    if (Expected<void> written = try_to_write(block); !written) fail(std::move(written.error()));
+  } catch (const std::bad_alloc&) {
+    fail(failure("the trace cannot be written: out of memory").value());
+  }
 }
 
 void Recorder::fail(Diagnostics error) {

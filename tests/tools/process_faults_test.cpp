@@ -29,13 +29,25 @@ count = 5120
 iota = [0, 1]
 )";
 
-/// A folder with k.ptx, forever.ptx and l.toml, in which scripts run.
+constexpr std::string_view kForeverLaunch = R"(module = "forever.ptx"
+kernel = "forever"
+grid = 40
+block = 32
+arg = [{ buffer = "x" }]
+[buffer.x]
+type = "u32"
+count = 32
+zeros = true
+)";
+
+/// A folder with k.ptx, forever.ptx and launch files of both, in which scripts run.
 class Scene {
 public:
   Scene() {
     (void)folder_.write("k.ptx", api::testing::kScale);
     (void)folder_.write("forever.ptx", kForever);
     (void)folder_.write("l.toml", kLaunch);
+    (void)folder_.write("forever.toml", kForeverLaunch);
   }
   /// Runs a script of bash, in which $W is the program and $FOREVER a command that does not end.
   [[nodiscard]] Output run(const std::string& script) const {
@@ -132,13 +144,17 @@ TEST(ProcessFaults, AGrowingTraceIsAnalysed) {
 
 TEST(ProcessFaults, SignalsEndARunAtOnce) {
   const Scene scene;
-  for (const char* signal : {"INT", "TERM", "HUP"}) {
-    for (const char* command :
-         {"$FOREVER", "$W sweep l.toml --set kernel=forever --set module=forever.ptx --block 32,64 --jobs 2"}) {
+  struct Signal {
+    const char* name;
+    int number;
+  };
+  for (const Signal signal : {Signal{"INT", SIGINT}, {"TERM", SIGTERM}, {"HUP", SIGHUP}}) {
+    for (const char* command : {"$FOREVER", "$W sweep forever.toml --max-steps 0 --block 32,64 --jobs 2"}) {
       const auto begin = std::chrono::steady_clock::now();
-      const Output o = scene.run(std::string("timeout --foreground -s ") + signal + " 0.4 " + command);
-      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4)) << signal << " " << command;
-      EXPECT_NE(o.status, 3) << o.err;
+      const Output o =
+          scene.run(std::string("timeout --preserve-status --foreground -s ") + signal.name + " 0.6 " + command);
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4)) << signal.name << " " << command;
+      EXPECT_EQ(o.status, 128 + signal.number) << command << ": " << o.err;
     }
   }
   EXPECT_EQ(scene.unfinished(), 0u);
@@ -185,6 +201,64 @@ TEST(ProcessFaults, ScarceResourcesLeadToAMessage) {
       EXPECT_TRUE(o.status == 0 || !(o.err + o.out).empty()) << limit << " " << command;
     }
   }
+}
+
+// Superusers have no limit of processes.
+TEST(ProcessFaults, TooFewThreadsLeadToAMessage) {
+  if (geteuid() != 0) GTEST_SKIP() << "requires the right to become another user";
+  const Scene scene;
+  const std::string other = "chmod 755 .; export W; exec setpriv --reuid=64999 --clear-groups ";
+  if (scene.run(other + "$W --version").status != 0) GTEST_SKIP() << "other users cannot start the program";
+  for (const char* command : {"$W run l.toml --threads 4", "$W sweep l.toml --block 32,64 --jobs 2",
+                              "$W exec '" WARPLENS_LAUNCHES "' 1", "$W exec --analyze '" WARPLENS_LAUNCHES "' 1"}) {
+    const Output o = scene.run(other + "bash -c \"ulimit -u 1; exec " + command + "\"");
+    EXPECT_TRUE(o.status == 1 || o.status == 2) << command << ": " << o.status << o.err;
+    EXPECT_NE(o.err.find("cannot start a "), o.err.npos) << command << ": " << o.err;
+  }
+}
+
+// A reader that has seen enough is no error, and no reason for a message.
+TEST(ProcessFaults, ClosedPipes) {
+  const Scene scene;
+  for (const char* command : {"$W list instructions", "$W run l.toml --json -", "$W run l.toml", "$W explain",
+                              "$W sweep l.toml --block 32,64 --jobs 2", "$W list devices"}) {
+    const Output o = scene.run(std::string(command) + " | true; exit ${PIPESTATUS[0]}");
+    EXPECT_TRUE(o.status == 0 || o.status == 128 + SIGPIPE) << command << ": " << o.status;
+    EXPECT_EQ(o.err, "") << command;
+  }
+  EXPECT_EQ(scene.unfinished(), 0u);
+}
+
+// /proc: superusers can write to folders that nobody else can write to.
+TEST(ProcessFaults, ReadOnlyFolders) {
+  const Scene scene;
+  for (const char* command :
+       {"$W run l.toml --json /proc/r.json", "$W run l.toml --csv /proc/r.csv", "$W run l.toml --trace /proc/t.h5",
+        "$W sweep l.toml --block 32,64 --jobs 2 --resume /proc/rows"}) {
+    const Output o = scene.run(command);
+    EXPECT_EQ(o.status, 2) << command << ": " << o.err;
+    EXPECT_NE(o.err.find("/proc/"), o.err.npos) << command << ": " << o.err;
+  }
+}
+
+// A clock that jumps by hours, forwards and back.
+TEST(ProcessFaults, ClocksJump) {
+  const Scene scene;
+  const std::string good = scene.run("$W run l.toml --json -").out;
+  EXPECT_EQ(scene.run("LD_PRELOAD='" WARPLENS_JUMPING_CLOCK "' $W run l.toml --json -").out, good);
+  EXPECT_EQ(
+      scene.run("LD_PRELOAD='" WARPLENS_JUMPING_CLOCK "' $W run l.toml --trace t.h5; $W analyze t.h5 --json -").out,
+      scene.run("$W run l.toml --trace t.h5; $W analyze t.h5 --json -").out);
+  const Output sweep = scene.run(std::string(kSweep) + "; rm rows");
+  EXPECT_EQ(scene.run(std::string("LD_PRELOAD='" WARPLENS_JUMPING_CLOCK "' ") + kSweep).out, sweep.out);
+  const auto begin = std::chrono::steady_clock::now();
+  const Output limited = scene.run("LD_PRELOAD='" WARPLENS_JUMPING_CLOCK "' $FOREVER --time-limit 1");
+  EXPECT_EQ(limited.status, 1) << limited.err;
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900));
+  const Output exec =
+      scene.run("W='" WARPLENS_PROGRAM "'; $W exec --json r.json env LD_PRELOAD='" WARPLENS_JUMPING_CLOCK
+                "' '" WARPLENS_LAUNCHES "' 3");
+  EXPECT_EQ(exec.out, "8 8\n") << exec.err;
 }
 
 TEST(ProcessFaults, TheLocaleDoesNotMatter) {

@@ -4,7 +4,6 @@
 #include "api/report/check_files.hpp"
 #include "api/report/style.hpp"
 #include "api/session/environment.hpp"
-#include "runtime/driver/machine/ending.hpp"
 #include "runtime/driver/machine/host_checks.hpp"
 #include "runtime/driver/machine/machine.hpp"
 #include "runtime/driver/machine/serve.hpp"
@@ -124,7 +123,6 @@ void start_tools() {
   const exec::Tools& tools = sanitizer()->tools();
   if (tools.memcheck || tools.initcheck) Machine::instance().api()->check_memory();
   std::fputs("========= WARPLENS SANITIZER\n", stderr);
-  write_at_abort();
 }
 
 void finish_tools() {

@@ -30,7 +30,7 @@ std::optional<std::uint64_t> number(const char* name) {
 
 [[noreturn]] void end_process(const std::string& why) {
   tell(why);
-  write_reports();
+  write_reports(); // has as long as it needs
   write_before_the_end();
   _exit(1);
 }

@@ -6,6 +6,7 @@
 #include "api/session/freed_memory.hpp"
 #include "runtime/driver/machine/array.hpp"
 #include "runtime/driver/machine/checks.hpp"
+#include "runtime/driver/machine/ending.hpp"
 #include "runtime/driver/machine/event.hpp"
 #include "runtime/driver/machine/limits.hpp"
 #include "runtime/driver/machine/module.hpp"
@@ -35,22 +36,13 @@ std::uint64_t host_memory() {
 void finish(int status, void*) {
   Machine& machine = Machine::instance();
   if (!machine.initialised()) return; // a child of fork()
-  const auto sum_up = [] {
-    if (const std::string text = api::Overruns::instance().summary(); !text.empty()) tell(text);
-  };
-  constexpr auto kPatience = std::chrono::seconds(10);
-  const auto until = std::chrono::steady_clock::now() + kPatience;
-  for (const auto& context : machine.contexts.all()) {
-    while (!context->idle() && std::chrono::steady_clock::now() < until)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (context->idle()) continue;
-    sum_up();
-    finish_tools();
-    std::fflush(nullptr);
-    _exit(status);
-  }
-  sum_up();
+  const bool is_idle = machine.finish_work();
+  if (const std::string text = api::Overruns::instance().summary(); !text.empty()) tell(text);
   finish_tools();
+  if (is_idle) return;
+  write_reports();
+  std::fflush(nullptr);
+  _exit(status);
 }
 
 } // namespace
@@ -81,13 +73,27 @@ CUresult Machine::initialise() {
   properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, kDevice};
   default_pool_ = current_pool_ = std::make_shared<Pool>(properties);
   pools.add(default_pool_);
-  set_observer(observer_from_environment(device_));
+  std::shared_ptr<Observer> observer = observer_from_environment(device_);
+  const bool reports = observer != nullptr;
+  set_observer(std::move(observer));
   start_tools();
+  if (reports || sanitizer() != nullptr) write_at_other_ends();
   hold_limits();
   api::keep_freed_memory();
   process_.store(getpid(), std::memory_order_release);
   on_exit(finish, nullptr);
   return CUDA_SUCCESS;
+}
+
+bool Machine::finish_work() {
+  constexpr auto kPatience = std::chrono::seconds(10);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  for (const auto& context : contexts.all())
+    while (!context->idle()) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  return true;
 }
 
 std::shared_ptr<Context> Machine::retain_primary() {

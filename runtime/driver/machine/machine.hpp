@@ -31,6 +31,8 @@ public:
   /// Implements cuInit(). Errors: an unknown device in WARPLENS_DEVICE, no address space for device memory.
   CUresult initialise();
   [[nodiscard]] bool initialised() const;
+  /// Waits until all contexts are idle, for ten seconds at most; returns whether they are.
+  bool finish_work();
 
   /// Set by initialise():
   [[nodiscard]] const model::Device& device() const { return device_; }

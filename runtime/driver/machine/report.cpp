@@ -134,25 +134,20 @@ public:
     const std::lock_guard lock(mutex_);
     if (copy != 0) elsewhere_.emplace_back(reports_.size(), copy);
     reports_.push_back(report);
-    if (report.trap) write();
+    if (report.trap && !is_over_) write();
   }
 
   /// A child of fork() does not report its parent's launches.
   void at_exit() {
     if (getpid() != process_) return;
-    // Programs can exit without waiting for their kernels.
-    try {
-      if (const std::shared_ptr<Context> context = Machine::instance().primary()) context->synchronize();
-    } catch (const Failure&) { // a stream is still being captured
-    }
-    const std::lock_guard lock(mutex_);
-    tell_unmatched();
-    write();
-    close_trace();
+    Machine::instance().finish_work(); // programs can exit without waiting for their kernels
+    write_now();
   }
 
   void write_now() {
     const std::lock_guard lock(mutex_);
+    if (std::exchange(is_over_, true)) return; // a signal may come while the program exits
+    tell_unmatched();
     write();
     close_trace();
   }
@@ -176,6 +171,7 @@ private:
           return api::report_text_of(o, settings_.files, device, launches, settings_.conditions, operations());
         });
     if (const auto file = variable(environment::kHtml)) write_file(*file, page_of);
+    sent_ = reports_.size();
     tell_conditions();
   }
 
@@ -258,6 +254,7 @@ private:
         tell(written.error().list().front().message);
       return;
     }
+    if (sent_ != 0 && sent_ == reports_.size()) return; // when a kernel failed
     std::ofstream out(file, std::ios::binary | std::ios::app);
     out << text << std::flush;
     if (!out) tell(fmt::format("cannot write '{}'", file));
@@ -296,8 +293,10 @@ private:
   std::set<std::string> names_; ///< of launched kernels
   std::vector<api::LaunchReport> reports_;
   std::vector<std::pair<std::size_t, AnalysisProcesses::Number>> elsewhere_; ///< reports that copies will give
+  bool is_over_ = false;                                                     ///< the process is ending
   bool incomplete_ = false;                                                  ///< the report of a launch is lost
   std::size_t written_ = 0;                                                  ///< number of reports written as text
+  std::size_t sent_ = 0;                                                     ///< number of reports in pipes
 };
 
 } // namespace

@@ -4,10 +4,9 @@
 //
 //   set_observer(observer_from_environment(device));       in cuInit(); null: no reports requested
 //
-// Reports are written when the process calls exit() or returns from main(), and as soon as a kernel has failed: many
-// programs abort then. A process that ends otherwise, by _exit() or a signal, leaves none. The JSON file is replaced
-// atomically. Its name is FILE for the process that `warplens exec` became, and FILE.<process> for all others that
-// launched something.
+// Reports are written when the process calls exit() or returns from main(), as soon as a kernel has failed, and at the
+// other ends of runtime/driver/machine/ending.hpp. The JSON file is replaced atomically. Its name is FILE for the
+// process that `warplens exec` became, and FILE.<process> for all others that launched something.
 #pragma once
 
 #include "runtime/driver/machine/launch.hpp"
@@ -16,7 +15,7 @@ namespace warplens::runtime {
 
 std::shared_ptr<Observer> observer_from_environment(const model::Device& device);
 
-/// Writes the reports of that observer, for processes that end without exit().
+/// Writes the reports of that observer, once, for processes that end without exit().
 void write_reports();
 
 } // namespace warplens::runtime

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <new>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace warplens::runtime {
@@ -42,6 +43,11 @@ CUresult translate(const char* function, const Failure& failure) {
 
 CUresult translate(const char* function, const std::exception& exception) {
   if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (const auto* const error = dynamic_cast<const std::system_error*>(&exception);
+      error != nullptr && error->code() == std::errc::resource_unavailable_try_again) {
+    tell(fmt::format("{}: cannot start a thread (is their number or the memory limited? ulimit -u, -v)", function));
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
   tell(fmt::format("{}: internal error: {}", function, exception.what()));
   return CUDA_ERROR_UNKNOWN;
 }

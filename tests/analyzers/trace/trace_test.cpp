@@ -144,6 +144,35 @@ TEST(Trace, ABlockOfTooManyWarpsIsRefused) {
   EXPECT_NE(render(recorder.error(), "").find("257 warps cannot be traced"), std::string::npos);
 }
 
+/// A file for whose rows there is never memory.
+class NoMemory final : public File {
+public:
+  NoMemory() : File("no memory") {}
+  using File::append;
+  Expected<std::vector<std::uint64_t>> append(std::span<const Rows> tables) override {
+    if (tables[0].table == Table::text) return std::vector<std::uint64_t>{0};
+    throw std::bad_alloc();
+  }
+  Expected<std::uint64_t> append_row(Table, std::span<const std::byte>) override { return 0; }
+  Expected<void> close() override { return {}; }
+  [[nodiscard]] bool is_part() const override { return false; }
+  Expected<std::uint64_t> rows(Table) override { return 0; }
+
+private:
+  Expected<void> check(Table, std::uint64_t, std::uint64_t) override { return {}; }
+  Expected<void> read(Table, std::uint64_t, std::span<std::byte>) override { return {}; }
+};
+
+// The tasks of several workers run out of memory at the same time.
+TEST(TraceCutOff, TooLittleMemoryIsAnError) {
+  NoMemory file;
+  const std::unique_ptr<Recorder> recorder = need(Recorder::begin(file, "a launch", made_up_shape(), {}));
+  launch(*recorder, 100, 3);
+  const Expected<void> end = recorder->end("its end");
+  ASSERT_FALSE(end.has_value());
+  EXPECT_NE(render(end.error(), "").find("out of memory"), std::string::npos) << render(end.error(), "");
+}
+
 // ---- size
 
 /// Bytes of a file with so many accesses of one kind, each.
