@@ -209,11 +209,11 @@ WARPLENS_EACH_STORE(u4, std::uint32_t, 4, std::uint32_t) WARPLENS_EACH_STORE(u4,
 WARPLENS_EACH_STORE(u8, std::uint64_t, 8, std::uint64_t)
     // clang-format on
 
-    // Whether compiled code cannot do what the launch needs: events one by one, a watcher that the code does not know,
-    // or blocks of another layout.
-    extern "C" [[gnu::used]] bool must_interpret(Warp* warp, bool watched, std::uint8_t layout) {
+    // Whether compiled code cannot do what the launch needs: a watcher that the code does not know, or blocks of
+    // another layout; of two warps at once, also events one by one.
+    extern "C" [[gnu::used]] bool must_interpret(Warp* warp, bool watched, std::uint8_t layout, bool pair) {
   const Worker& worker = *warp->worker;
-  return warp->told_each || worker.watch.has_value() != watched || !worker.compiled ||
+  return (pair && warp->told_each) || worker.watch.has_value() != watched || !worker.compiled ||
          static_cast<std::uint8_t>(worker.layout) < layout;
 }
 

@@ -62,7 +62,8 @@ void Emitter::enter() {
   if (!is_pair()) forget_left_for();
   Value* interprets = b_.getFalse();
   for_each_side([&](Side&) {
-    Value* const must = call("must_interpret", {warp_, b_.getInt1(program_.watched), b_.getInt8(shapes_.layout())});
+    Value* const must = call(
+        "must_interpret", {warp_, b_.getInt1(program_.watched), b_.getInt8(shapes_.layout()), b_.getInt1(is_pair())});
     interprets = b_.CreateOr(must, interprets);
   });
   BasicBlock* const interpret = BasicBlock::Create(b_.getContext(), "interpret", body_);
