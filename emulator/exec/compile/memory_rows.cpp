@@ -14,6 +14,9 @@ extern "C" void warplens_tell_access(warplens::exec::Warp* warp, const warplens:
 extern "C" void warplens_tell_lanes(warplens::exec::Warp* warp, const warplens::exec::Op* op,
                                     warplens::isa::Space space, const warplens::exec::Sequences* sequences,
                                     const std::uint64_t* addresses, warplens::exec::Mask mask);
+extern "C" void warplens_tell_sequence(warplens::exec::Warp* warp, const warplens::exec::Op* op,
+                                       warplens::isa::Space space, std::uint64_t base, std::int64_t stride,
+                                       std::int64_t half, std::uint32_t tally);
 extern "C" void warplens_deliver_rows(warplens::exec::Warp* warp, warplens::exec::AccessWatch::Rows* rows);
 extern "C" void warplens_store_1(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
 extern "C" void warplens_store_2(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
@@ -238,9 +241,21 @@ extern "C" [[gnu::used]] const Worker::Region* region_of(Warp* warp, std::uint32
   return &warp->worker->regions[site];
 }
 extern "C" [[gnu::used]] void tell_access_of(Warp* warp, const Op* op, isa::Space space, std::uint64_t base,
-                                             std::int64_t stride, std::int64_t half) {
-  tell(warp, op, space, base, stride, half);
+                                             std::int64_t stride, std::int64_t half, std::uint32_t tally) {
+  warplens_tell_sequence(warp, op, space, base, stride, half, tally);
 }
+// Whether the sectors of an access to global memory need no more than this.
+extern "C" [[gnu::used]] bool extends_touched(Warp* warp, std::uint32_t site, std::uint64_t base, std::uint64_t last,
+                                              bool dense) {
+  std::optional<TouchedSectors>& touched = warp->worker->touched;
+  return !touched || (dense && touched->extends(site, base, last));
+}
+
+// Where compiled code counts by itself; null: it tells of everything.
+extern "C" [[gnu::used]] std::uint64_t* tallies_of(Warp* warp) {
+  return warp->told_each ? nullptr : warp->worker->tallies.words();
+}
+extern "C" [[gnu::used]] BlockCounter* blocks_of(Warp* warp) { return warp->worker->blocks.data(); }
 
 extern "C" [[gnu::used]] void tell_lanes_of_64(Warp* warp, const Op* op, isa::Space space, const std::uint64_t* values,
                                                Mask mask) {
@@ -280,19 +295,6 @@ extern "C" [[gnu::used]] const std::byte* parameter_of(Warp* warp) { return warp
 extern "C" [[gnu::used]] const Handler* originals_of(Warp* warp) { return warp->cta->program.code->originals.data(); }
 
 extern "C" [[gnu::used]] const Op* rejoin_of(Warp* warp) { return warp->paths->rejoin; }
-
-extern "C" [[gnu::used]] void count_block_of(Warp* warp, std::uint32_t block) { count(warp, block); }
-
-// Both warps of a pair: a counter in memory is changed once, not twice one after the other.
-extern "C" [[gnu::used]] void count_block_of_pair(Warp* a, Warp* b, std::uint32_t block) {
-  BlockCounter& counter = a->worker->blocks[block];
-  counter.warps += 2;
-  counter.lanes += a->lanes + b->lanes;
-  for (Warp* const w : {a, b}) {
-    w->counted += counter.instructions;
-    ++w->visits[block];
-  }
-}
 
 extern "C" [[gnu::used]] void count_guarded_of(Warp* warp, std::uint32_t counter, Mask mask) {
   warp->worker->guarded[counter] += static_cast<unsigned>(__builtin_popcount(mask));

@@ -75,6 +75,7 @@ void Emitter::enter() {
   b_.SetInsertPoint(nowhere);
   b_.CreateUnreachable();
   b_.SetInsertPoint(inside);
+  if (program_.watched) find_counters();
   llvm::SwitchInst* const choice = b_.CreateSwitch(entry_, nowhere, static_cast<unsigned>(part_.heads().size()));
   for (std::uint32_t h = 0; h < part_.heads().size(); ++h) {
     BasicBlock* const fetching = block();
