@@ -12,8 +12,11 @@ extern "C" void warplens_tell_access(warplens::exec::Warp* warp, const warplens:
                                      warplens::isa::Space space, std::uint64_t base, std::int64_t stride,
                                      std::int64_t half);
 extern "C" void warplens_tell_lanes(warplens::exec::Warp* warp, const warplens::exec::Op* op,
-                                    warplens::isa::Space space, const warplens::exec::Sequences* sequences,
-                                    const std::uint64_t* addresses, warplens::exec::Mask mask);
+                                    warplens::isa::Space space, const std::uint64_t* addresses,
+                                    warplens::exec::Mask mask);
+extern "C" void warplens_tell_sequences(warplens::exec::Warp* warp, const warplens::exec::Op* op,
+                                        warplens::exec::Mask mask, std::uint64_t base, std::int64_t stride,
+                                        std::int64_t other_stride, std::int64_t half);
 extern "C" void warplens_tell_sequence(warplens::exec::Warp* warp, const warplens::exec::Op* op,
                                        warplens::isa::Space space, std::uint64_t base, std::int64_t stride,
                                        std::int64_t half, std::uint32_t tally);
@@ -69,12 +72,12 @@ template <class A>
 [[gnu::flatten]] void tell_lanes(Warp* warp, const Op* op, isa::Space space, const A* values, Mask mask) {
   if (mask == 0) return;
   const MemorySite& site = *op->site;
+  if (!are_scattered(values, mask)) {
+    const Sequences a = exec::WARPLENS_LEVEL::classify(values, 0, mask);
+    if (a.regular) return warplens_tell_sequences(warp, op, mask, a.base, a.stride[0], a.stride[1], a.half);
+  }
   AccessWatch::Rows* const rows = warp->worker->watch->rows_of(*warp, site, space);
-  const bool scattered = are_scattered(values, mask);
-  Sequences a;
-  a.regular = false;
-  if (!scattered) a = exec::WARPLENS_LEVEL::classify(values, 0, mask);
-  if (rows != nullptr && site.observed_bytes != 0 && !a.regular) {
+  if (rows != nullptr && site.observed_bytes != 0) {
     std::uint64_t* const to = rows->rows[rows->count];
     for (int i = 0; i < kWarpSize; ++i) to[i] = values[i] + static_cast<std::uint64_t>(site.observed_offset);
     rows->masks[rows->count] = mask;
@@ -83,7 +86,7 @@ template <class A>
   }
   std::uint64_t addresses[kWarpSize];
   for (int i = 0; i < kWarpSize; ++i) addresses[i] = values[i];
-  warplens_tell_lanes(warp, op, space, a.regular ? &a : nullptr, addresses, mask);
+  warplens_tell_lanes(warp, op, space, addresses, mask);
 }
 
 struct Reach {

@@ -29,11 +29,15 @@ void tell_sequence(Warp* warp, const Op* op, isa::Space space, std::uint64_t bas
   if (tally != kNoTally) worker.tallies.know_distance(tally, half);
 }
 
-void tell_lanes(Warp* warp, const Op* op, isa::Space space, const Sequences* sequences, const std::uint64_t* addresses,
-                Mask mask) {
+// By value: from memory, the processor would wait until the vector that they come from has been stored.
+void tell_sequences(Warp* warp, const Op* op, Mask mask, std::uint64_t base, std::int64_t stride,
+                    std::int64_t other_stride, std::int64_t half) {
+  const std::int64_t strides[] = {stride, other_stride};
+  warp->worker->watch->regular(*warp, *op->site, op->site->space, mask, base, strides, half);
+}
+
+void tell_lanes(Warp* warp, const Op* op, isa::Space space, const std::uint64_t* addresses, Mask mask) {
   AccessWatch& watch = *warp->worker->watch;
-  if (sequences != nullptr)
-    return watch.regular(*warp, *op->site, space, mask, sequences->base, sequences->stride, sequences->half);
   const std::uint64_t first = addresses[__builtin_ctz(mask)];
   std::int64_t offsets[kWarpSize]{};
   for (const int lane : EachLane(mask)) offsets[lane] = static_cast<std::int64_t>(addresses[lane] - first);
@@ -104,6 +108,7 @@ std::vector<std::pair<const char*, void*>> support_functions() {
   std::vector<std::pair<const char*, void*>> list = {
       {"warplens_tell_access", reinterpret_cast<void*>(&tell_access)},
       {"warplens_tell_sequence", reinterpret_cast<void*>(&tell_sequence)},
+      {"warplens_tell_sequences", reinterpret_cast<void*>(&tell_sequences)},
       {"warplens_tell_lanes", reinterpret_cast<void*>(&tell_lanes)},
       {"warplens_deliver_rows", reinterpret_cast<void*>(&deliver_rows)},
       {"warplens_store_1", reinterpret_cast<void*>(&store<std::uint8_t>)},
