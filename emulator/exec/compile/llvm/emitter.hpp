@@ -93,7 +93,8 @@ private:
   void count_block(std::uint32_t block);
   void count_branch(std::uint32_t branch, llvm::Value* taken);
   void tell_sequence(const Access& access, llvm::Value* base, llvm::Value* half);
-  llvm::Value* counter(Tally tally, std::uint32_t words);
+  std::uint32_t place_of(Tally tally, std::uint32_t words);
+  llvm::Value* word(std::uint32_t place);
   void add_to(llvm::Value* place, llvm::Value* number);
   void rarely(llvm::Value* condition, llvm::BasicBlock* then, llvm::BasicBlock* otherwise);
 

@@ -34,14 +34,21 @@ void Emitter::add_to(Value* place, Value* number) {
                         llvm::Align(8));
 }
 
-// The first word of a new tally.
-Value* Emitter::counter(Tally tally, std::uint32_t words) {
+// The place of a tally's first word; several parts may have code for an op.
+std::uint32_t Emitter::place_of(Tally tally, std::uint32_t words) {
+  for (const Tally& t : outcome_.tallies)
+    if (t.of == tally.of && t.index == tally.index && t.halves == tally.halves && t.stride == tally.stride)
+      return t.first;
   std::uint32_t& all = outcome_.tally_words;
   if (words > 1) all = (all + kLineWords - 1) / kLineWords * kLineWords;
   tally.first = all;
   all += words;
   outcome_.tallies.push_back(tally);
-  return b_.CreateConstGEP1_64(b_.getInt8Ty(), tallies_, std::uint64_t{tally.first} * kWordBytes);
+  return tally.first;
+}
+
+Value* Emitter::word(std::uint32_t place) {
+  return b_.CreateConstGEP1_64(b_.getInt8Ty(), tallies_, std::uint64_t{place} * kWordBytes);
 }
 
 // An access of all lanes to a sequence of addresses.
@@ -59,18 +66,17 @@ void Emitter::tell_sequence(const Access& a, Value* base, Value* half) {
   if (seen) {
     Tally tally{Tally::Of::accesses, !a.address.whole, a.site.index, 0, a.lane_bytes(), a.address.stride};
     const auto places = static_cast<std::uint32_t>(kAlignmentPeriod) / tally.alignment;
-    Value* words = counter(tally, places + (tally.halves ? 1 : 0));
+    std::uint32_t first = place_of(tally, places + (tally.halves ? 1 : 0));
     if (tally.halves) {
-      of = outcome_.tallies.back().first;
-      go_on_unless(b_.CreateICmpNE(b_.CreateAlignedLoad(b_.getInt64Ty(), words, llvm::Align(8)), half));
-      words = b_.CreateConstGEP1_64(b_.getInt8Ty(), words, kWordBytes);
+      of = first;
+      go_on_unless(b_.CreateICmpNE(b_.CreateAlignedLoad(b_.getInt64Ty(), word(first++), llvm::Align(8)), half));
     }
     if (global) {
       const auto offset = static_cast<std::uint64_t>(a.site.observed_offset);
       const auto bytes = static_cast<std::uint64_t>(a.address.stride * (kWarpSize - 1)) + a.site.observed_bytes;
-      Value* const first = b_.CreateAdd(base, b_.getInt64(offset));
+      Value* const low = b_.CreateAdd(base, b_.getInt64(offset));
       Value* const extends =
-          call("extends_touched", {warp_, b_.getInt32(a.site.index), first, b_.CreateAdd(first, b_.getInt64(bytes)),
+          call("extends_touched", {warp_, b_.getInt32(a.site.index), low, b_.CreateAdd(low, b_.getInt64(bytes)),
                                    b_.getInt1(a.address.whole && TouchedSectors::is_dense(a.address.stride))});
       go_on_unless(b_.CreateNot(extends));
     }
@@ -79,7 +85,7 @@ void Emitter::tell_sequence(const Access& a, Value* base, Value* half) {
     Value* const offset = tally.alignment <= kWordBytes
                               ? b_.CreateMul(phase, b_.getInt64(kWordBytes / tally.alignment))
                               : b_.CreateLShr(phase, std::countr_zero(tally.alignment / kWordBytes));
-    add_to(b_.CreateGEP(b_.getInt8Ty(), words, offset), b_.getInt64(1));
+    add_to(b_.CreateGEP(b_.getInt8Ty(), word(first), offset), b_.getInt64(1));
   }
   b_.CreateBr(on);
   b_.SetInsertPoint(telling);
@@ -111,7 +117,7 @@ void Emitter::special(std::uint32_t op) {
   call("tell_special_of", {warp_, b_.getInt32(instruction), lanes});
   b_.CreateBr(on);
   b_.SetInsertPoint(counting);
-  add_to(counter({Tally::Of::special_operands, false, instruction}, 1),
+  add_to(word(place_of({Tally::Of::special_operands, false, instruction}, 1)),
          b_.CreateZExt(b_.CreateIsNotNull(lanes), b_.getInt64Ty()));
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
@@ -143,8 +149,8 @@ void Emitter::count_branch(std::uint32_t branch, Value* taken) {
   Value* const partial = b_.CreateICmpNE(rows_->active(), b_.getInt32(kFullMask));
   rarely(b_.CreateOr(b_.CreateIsNull(tallies_), partial), telling, counting);
   b_.SetInsertPoint(counting);
-  Value* const counters = counter({Tally::Of::branches, false, branch}, 2);
-  add_to(b_.CreateConstGEP1_64(b_.getInt8Ty(), counters, by_none ? 0 : kWordBytes), b_.getInt64(sides_.size()));
+  const std::uint32_t of = place_of({Tally::Of::branches, false, branch}, 2);
+  add_to(word(of + (by_none ? 0 : 1)), b_.getInt64(sides_.size()));
   b_.CreateBr(on);
   b_.SetInsertPoint(telling);
   if (is_pair())
