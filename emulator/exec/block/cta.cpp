@@ -78,8 +78,8 @@ Cta::Cta(Worker& w)
   shared_memory_ = aligned_bytes(shared_bytes);
   shared = shared_memory_.get();
   set_local(program.local_bytes);
-  std::copy_if(program.specials.begin(), program.specials.end(), std::back_inserter(by_cta_),
-               [&](const SpecialRow& s) { return value_in_cta(s).has_value(); });
+  for (const SpecialRow& s : program.specials)
+    if (value_in_cta(s)) by_cta_.push_back({s, std::nullopt});
   if (program.uses_tensor_memory) tensor_memory = std::make_unique<TensorMemory>();
   for (std::uint32_t i = 0; i < warp_count_; ++i) {
     Warp* const slot = new (warps_.get() + i * warp_stride_) Warp();
@@ -197,9 +197,20 @@ void Cta::start(std::uint64_t n) {
     w.told_spaces = told_each ? worker.watch->wanted().spaces & worker.shard->each_spaces({number, i}) : 0;
     w.counted = 0;
     w.left_for = nullptr;
-    write_special_rows(w, !started_before_);
+    if (!started_before_) write_special_rows(w);
   }
   started_before_ = true;
+  write_rows_of_cta();
+}
+
+// Most values are those of the CTA that had the slot before.
+void Cta::write_rows_of_cta() {
+  for (auto& [special, written] : by_cta_) {
+    const std::uint64_t value = *value_in_cta(special);
+    if (written == value) continue;
+    written = value;
+    for (std::uint32_t i = 0; i < warp_count_; ++i) fill(warp(i), special.offset, special.lane_bytes, value);
+  }
 }
 
 std::uint64_t Cta::place_in_cluster(const SpecialRow& s) const {
@@ -225,18 +236,15 @@ std::optional<std::uint64_t> Cta::value_in_cta(const SpecialRow& s) const {
   }
 }
 
-// Rows that depend on the lane are written once per slot; rows that depend on the CTA, for each CTA.
-void Cta::write_special_rows(Warp& warp, bool first_time) {
+// Rows that do not depend on the CTA, once per slot.
+void Cta::write_special_rows(Warp& warp) {
   using isa::Special;
   const Launch& launch = worker.launch;
   const LaunchShape& shape = launch.shape;
-  for (const SpecialRow& s : first_time ? program.specials : by_cta_) {
+  for (const SpecialRow& s : program.specials) {
     const auto all = [&](std::uint64_t value) { fill(warp, s.offset, s.lane_bytes, value); };
     const auto component = [&](const std::uint32_t* xyz) { return s.component < 3 ? xyz[s.component] : 0; };
-    if (const std::optional<std::uint64_t> value = value_in_cta(s)) {
-      all(*value);
-      continue;
-    }
+    if (value_in_cta(s)) continue;
     switch (s.special) {
     case Special::tid:
       for (int lane = 0; lane < kWarpSize; ++lane) {

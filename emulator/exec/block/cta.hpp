@@ -79,7 +79,8 @@ struct Cta {
 private:
   void set_local(std::uint64_t bytes);
   void set_position(std::uint64_t n);
-  void write_special_rows(Warp& warp, bool first_time);
+  void write_special_rows(Warp& warp);
+  void write_rows_of_cta();
   [[nodiscard]] std::uint64_t place_in_cluster(const SpecialRow& special) const;
   /// The value of a special register that is the same in all warps of a CTA, but not in all CTAs; nothing of another
   /// one.
@@ -96,7 +97,11 @@ private:
   Warp* next_ready_by_seed(std::uint32_t& from);
   void count_longest();
 
-  std::vector<SpecialRow> by_cta_; ///< special registers that are not the same in all CTAs
+  struct RowOfCta {
+    SpecialRow special;
+    std::optional<std::uint64_t> written; ///< what is in the rows of the warps
+  };
+  std::vector<RowOfCta> by_cta_; ///< special registers that are not the same in all CTAs
   std::uint32_t warp_count_ = 0;
   std::size_t warp_stride_ = 0;
   std::vector<Paths> paths_;            ///< by warp

@@ -25,8 +25,7 @@ public:
 
   /// Accesses without gaps only extend the run of their site: warps mostly go on where the one before has ended.
   void regular(const MemorySite& site, Mask mask, std::uint64_t base, const std::int64_t* stride, std::int64_t half) {
-    const bool dense = mask == ~Mask{0} && stride[0] == stride[1] && half == 16 * stride[0] &&
-                       static_cast<std::uint64_t>(stride[0]) <= kSectorBytes;
+    const bool dense = mask == ~Mask{0} && stride[0] == stride[1] && half == 16 * stride[0] && is_dense(stride[0]);
     if (!dense) return halves(site, mask, base, stride, half);
     if (!extends(site, base, stride[0], half))
       begin(site, base, base + 31 * static_cast<std::uint64_t>(stride[0]) + site.observed_bytes);
@@ -35,12 +34,18 @@ public:
   /// false.
   [[gnu::always_inline]] bool extends(const MemorySite& site, std::uint64_t base, std::int64_t stride,
                                       std::int64_t half) {
-    Run& run = runs_[site.index];
-    if (half != 16 * stride || static_cast<std::uint64_t>(stride) > kSectorBytes || base - run.low > run.high - run.low)
-      return false;
-    run.high = std::max(run.high, base + 31 * static_cast<std::uint64_t>(stride) + site.observed_bytes);
+    return half == 16 * stride && is_dense(stride) &&
+           extends(site.index, base, base + 31 * static_cast<std::uint64_t>(stride) + site.observed_bytes);
+  }
+  /// Likewise, of dense accesses to [base, end).
+  [[gnu::always_inline]] bool extends(std::uint32_t site, std::uint64_t base, std::uint64_t end) {
+    Run& run = runs_[site];
+    if (base - run.low > run.high - run.low) return false;
+    run.high = std::max(run.high, end);
     return true;
   }
+  /// Whether lanes with this distance leave out no sector.
+  static constexpr bool is_dense(std::int64_t stride) { return static_cast<std::uint64_t>(stride) <= kSectorBytes; }
   void irregular(const MemorySite& site, Mask mask, std::uint64_t base, const std::int64_t* offsets);
 
   void merge(TouchedSectors& other);

@@ -208,6 +208,18 @@ void AccessWatch::irregular(const Warp& warp, const MemorySite& site, isa::Space
   std::copy(offsets, offsets + kWarpSize, r.offsets);
 }
 
+// Any address will do that is as many bytes after a multiple of the period: one from which no lane lies before 0.
+void AccessWatch::counted(const MemorySite& site, std::uint64_t phase, std::int64_t stride, std::int64_t half,
+                          std::uint64_t count) {
+  const std::int64_t last = 15 * stride;
+  const std::int64_t lowest =
+      std::min({std::int64_t{0}, last, half, half + last}) + std::min<std::int64_t>(site.observed_offset, 0);
+  const auto before = static_cast<std::uint64_t>(-lowest) + kAlignmentPeriod - 1;
+  const std::uint64_t base =
+      before / kAlignmentPeriod * kAlignmentPeriod + phase + static_cast<std::uint64_t>(site.observed_offset);
+  deliver(Regular{&site, {base, {stride, stride}, half}, 0, count, kFullMask, site.space});
+}
+
 void AccessWatch::flush() {
   const auto empty = [&](auto& used) {
     for (auto* const r : used) {
@@ -300,9 +312,32 @@ void Worker::count_branch(const Warp& warp, std::uint32_t index, Mask active, Ma
     change_branch(last, active, taken);
 }
 
+void Worker::begin_tallies() {
+  const KernelCode& code = *launch.program->code;
+  if (tallies.words() == nullptr && shard && watch && checkers.empty()) tallies.begin(code.tallies, code.tally_words);
+}
+
+void Worker::flush_tallies() {
+  const Program& program = *launch.program;
+  tallies.flush([&](const Tally& tally, std::uint64_t place, std::uint64_t half, std::uint64_t count) {
+    switch (tally.of) {
+    case Tally::Of::accesses:
+      watch->counted(program.sites[tally.index], place, tally.stride, static_cast<std::int64_t>(half), count);
+      break;
+    case Tally::Of::special_operands: shard->special_operands({tally.index, 0, count}); break;
+    case Tally::Of::branches:
+      const Mask taken = place != 0 ? kFullMask : 0;
+      shard->branch({branches[tally.index].instruction, kFullMask, taken, count});
+      taken_lanes[tally.index] += count * static_cast<unsigned>(__builtin_popcount(taken));
+      break;
+    }
+  });
+}
+
 void Worker::flush() {
   add_paired_turns(std::exchange(paired_turns, 0));
   if (!shard) return;
+  flush_tallies();
   if (watch) watch->flush();
   lane_copies.flush(*shard);
   for (Branch& b : branches) {

@@ -6,6 +6,7 @@
 #include "emulator/exec/block/lane_copies.hpp"
 #include "emulator/exec/block/longest_warps.hpp"
 #include "emulator/exec/block/swapped.hpp"
+#include "emulator/exec/block/tallies.hpp"
 #include "emulator/exec/block/touched.hpp"
 #include "emulator/exec/memory/memory.hpp"
 #include "emulator/exec/state/kernel_code.hpp"
@@ -97,6 +98,10 @@ public:
   /// `offsets`: of all lanes from `base`, 0 for inactive ones.
   void irregular(const Warp& warp, const MemorySite& site, isa::Space space, Mask mask, std::uint64_t base,
                  const std::int64_t* offsets);
+
+  /// Accesses of full warps of which only their number was held back, and where in kAlignmentPeriod they begin.
+  void counted(const MemorySite& site, std::uint64_t phase, std::int64_t stride, std::int64_t half,
+               std::uint64_t count);
 
   /// Delivers what has been held back.
   void flush();
@@ -198,6 +203,7 @@ struct Worker {
   std::optional<SwappedWords> swapped; ///< with a shard that sees all accesses, if the program compares and swaps
   std::vector<std::unique_ptr<Checker>> checkers; ///< by launch.checkers
   std::optional<AccessWatch> watch;
+  Tallies tallies;                     ///< of compiled code; with a shard that sees all accesses, and no checkers
   LaneCopyWatch lane_copies;           ///< with a shard
   std::optional<BlockClasses> classes; ///< of a sampled launch
   std::vector<BlockCounter> blocks;
@@ -238,9 +244,14 @@ struct Worker {
   }
   void count_branch(const Warp& warp, std::uint32_t index, Mask active, Mask taken);
   void change_branch(Branch& last, Mask active, Mask taken);
+  /// Compiled code counts by itself from now on, if nobody but the shard must know.
+  void begin_tallies();
   void flush();
   /// What run_blocks() has found, for another process that merges it.
   void fields(Archive& a);
+
+private:
+  void flush_tallies();
 };
 
 } // namespace warplens::exec

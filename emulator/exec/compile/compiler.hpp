@@ -44,6 +44,8 @@ struct CompileOutcome {
   /// How each op runs where warps are in compiled code.
   enum class How : std::uint8_t { never, compiled, handler, interpreter };
   std::vector<How> how;
+  std::vector<Tally> tallies;
+  std::uint32_t tally_words = 0;
   std::size_t bytes = 0; ///< of machine code
   bool was_kept = false;
   std::string problem; ///< why there is no code, if there should be

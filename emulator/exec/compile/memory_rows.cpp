@@ -12,8 +12,14 @@ extern "C" void warplens_tell_access(warplens::exec::Warp* warp, const warplens:
                                      warplens::isa::Space space, std::uint64_t base, std::int64_t stride,
                                      std::int64_t half);
 extern "C" void warplens_tell_lanes(warplens::exec::Warp* warp, const warplens::exec::Op* op,
-                                    warplens::isa::Space space, const warplens::exec::Sequences* sequences,
-                                    const std::uint64_t* addresses, warplens::exec::Mask mask);
+                                    warplens::isa::Space space, const std::uint64_t* addresses,
+                                    warplens::exec::Mask mask);
+extern "C" void warplens_tell_sequences(warplens::exec::Warp* warp, const warplens::exec::Op* op,
+                                        warplens::exec::Mask mask, std::uint64_t base, std::int64_t stride,
+                                        std::int64_t other_stride, std::int64_t half);
+extern "C" void warplens_tell_sequence(warplens::exec::Warp* warp, const warplens::exec::Op* op,
+                                       warplens::isa::Space space, std::uint64_t base, std::int64_t stride,
+                                       std::int64_t half, std::uint32_t tally);
 extern "C" void warplens_deliver_rows(warplens::exec::Warp* warp, warplens::exec::AccessWatch::Rows* rows);
 extern "C" void warplens_store_1(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
 extern "C" void warplens_store_2(const std::uint64_t* places, const void* values, warplens::exec::Mask mask);
@@ -66,12 +72,12 @@ template <class A>
 [[gnu::flatten]] void tell_lanes(Warp* warp, const Op* op, isa::Space space, const A* values, Mask mask) {
   if (mask == 0) return;
   const MemorySite& site = *op->site;
+  if (!are_scattered(values, mask)) {
+    const Sequences a = exec::WARPLENS_LEVEL::classify(values, 0, mask);
+    if (a.regular) return warplens_tell_sequences(warp, op, mask, a.base, a.stride[0], a.stride[1], a.half);
+  }
   AccessWatch::Rows* const rows = warp->worker->watch->rows_of(*warp, site, space);
-  const bool scattered = are_scattered(values, mask);
-  Sequences a;
-  a.regular = false;
-  if (!scattered) a = exec::WARPLENS_LEVEL::classify(values, 0, mask);
-  if (rows != nullptr && site.observed_bytes != 0 && !a.regular) {
+  if (rows != nullptr && site.observed_bytes != 0) {
     std::uint64_t* const to = rows->rows[rows->count];
     for (int i = 0; i < kWarpSize; ++i) to[i] = values[i] + static_cast<std::uint64_t>(site.observed_offset);
     rows->masks[rows->count] = mask;
@@ -80,7 +86,7 @@ template <class A>
   }
   std::uint64_t addresses[kWarpSize];
   for (int i = 0; i < kWarpSize; ++i) addresses[i] = values[i];
-  warplens_tell_lanes(warp, op, space, a.regular ? &a : nullptr, addresses, mask);
+  warplens_tell_lanes(warp, op, space, addresses, mask);
 }
 
 struct Reach {
@@ -209,11 +215,11 @@ WARPLENS_EACH_STORE(u4, std::uint32_t, 4, std::uint32_t) WARPLENS_EACH_STORE(u4,
 WARPLENS_EACH_STORE(u8, std::uint64_t, 8, std::uint64_t)
     // clang-format on
 
-    // Whether compiled code cannot do what the launch needs: events one by one, a watcher that the code does not know,
-    // or blocks of another layout.
-    extern "C" [[gnu::used]] bool must_interpret(Warp* warp, bool watched, std::uint8_t layout) {
+    // Whether compiled code cannot do what the launch needs: a watcher that the code does not know, or blocks of
+    // another layout; of two warps at once, also events one by one.
+    extern "C" [[gnu::used]] bool must_interpret(Warp* warp, bool watched, std::uint8_t layout, bool pair) {
   const Worker& worker = *warp->worker;
-  return warp->told_each || worker.watch.has_value() != watched || !worker.compiled ||
+  return (pair && warp->told_each) || worker.watch.has_value() != watched || !worker.compiled ||
          static_cast<std::uint8_t>(worker.layout) < layout;
 }
 
@@ -238,9 +244,21 @@ extern "C" [[gnu::used]] const Worker::Region* region_of(Warp* warp, std::uint32
   return &warp->worker->regions[site];
 }
 extern "C" [[gnu::used]] void tell_access_of(Warp* warp, const Op* op, isa::Space space, std::uint64_t base,
-                                             std::int64_t stride, std::int64_t half) {
-  tell(warp, op, space, base, stride, half);
+                                             std::int64_t stride, std::int64_t half, std::uint32_t tally) {
+  warplens_tell_sequence(warp, op, space, base, stride, half, tally);
 }
+// Whether the sectors of an access to global memory need no more than this.
+extern "C" [[gnu::used]] bool extends_touched(Warp* warp, std::uint32_t site, std::uint64_t base, std::uint64_t last,
+                                              bool dense) {
+  std::optional<TouchedSectors>& touched = warp->worker->touched;
+  return !touched || (dense && touched->extends(site, base, last));
+}
+
+// Where compiled code counts by itself; null: it tells of everything.
+extern "C" [[gnu::used]] std::uint64_t* tallies_of(Warp* warp) {
+  return warp->told_each ? nullptr : warp->worker->tallies.words();
+}
+extern "C" [[gnu::used]] BlockCounter* blocks_of(Warp* warp) { return warp->worker->blocks.data(); }
 
 extern "C" [[gnu::used]] void tell_lanes_of_64(Warp* warp, const Op* op, isa::Space space, const std::uint64_t* values,
                                                Mask mask) {
@@ -280,19 +298,6 @@ extern "C" [[gnu::used]] const std::byte* parameter_of(Warp* warp) { return warp
 extern "C" [[gnu::used]] const Handler* originals_of(Warp* warp) { return warp->cta->program.code->originals.data(); }
 
 extern "C" [[gnu::used]] const Op* rejoin_of(Warp* warp) { return warp->paths->rejoin; }
-
-extern "C" [[gnu::used]] void count_block_of(Warp* warp, std::uint32_t block) { count(warp, block); }
-
-// Both warps of a pair: a counter in memory is changed once, not twice one after the other.
-extern "C" [[gnu::used]] void count_block_of_pair(Warp* a, Warp* b, std::uint32_t block) {
-  BlockCounter& counter = a->worker->blocks[block];
-  counter.warps += 2;
-  counter.lanes += a->lanes + b->lanes;
-  for (Warp* const w : {a, b}) {
-    w->counted += counter.instructions;
-    ++w->visits[block];
-  }
-}
 
 extern "C" [[gnu::used]] void count_guarded_of(Warp* warp, std::uint32_t counter, Mask mask) {
   warp->worker->guarded[counter] += static_cast<unsigned>(__builtin_popcount(mask));

@@ -21,11 +21,23 @@ void tell_access(Warp* warp, const Op* op, isa::Space space, std::uint64_t base,
   warp->worker->watch->regular(*warp, *op->site, space, kFullMask, base, strides, half);
 }
 
-void tell_lanes(Warp* warp, const Op* op, isa::Space space, const Sequences* sequences, const std::uint64_t* addresses,
-                Mask mask) {
+void tell_sequence(Warp* warp, const Op* op, isa::Space space, std::uint64_t base, std::int64_t stride,
+                   std::int64_t half, std::uint32_t tally) {
+  tell_access(warp, op, space, base, stride, half);
+  Worker& worker = *warp->worker;
+  worker.begin_tallies();
+  if (tally != kNoTally) worker.tallies.know_distance(tally, half);
+}
+
+// By value: from memory, the processor would wait until the vector that they come from has been stored.
+void tell_sequences(Warp* warp, const Op* op, Mask mask, std::uint64_t base, std::int64_t stride,
+                    std::int64_t other_stride, std::int64_t half) {
+  const std::int64_t strides[] = {stride, other_stride};
+  warp->worker->watch->regular(*warp, *op->site, op->site->space, mask, base, strides, half);
+}
+
+void tell_lanes(Warp* warp, const Op* op, isa::Space space, const std::uint64_t* addresses, Mask mask) {
   AccessWatch& watch = *warp->worker->watch;
-  if (sequences != nullptr)
-    return watch.regular(*warp, *op->site, space, mask, sequences->base, sequences->stride, sequences->half);
   const std::uint64_t first = addresses[__builtin_ctz(mask)];
   std::int64_t offsets[kWarpSize]{};
   for (const int lane : EachLane(mask)) offsets[lane] = static_cast<std::int64_t>(addresses[lane] - first);
@@ -36,6 +48,7 @@ void deliver_rows(Warp* warp, AccessWatch::Rows* rows) { warp->worker->watch->de
 
 void tell_branch(Warp* warp, std::uint32_t branch, Mask taken) {
   warp->worker->count_branch(*warp, branch, warp->active, taken);
+  warp->worker->begin_tallies();
 }
 
 // Whether lanes lie at equal distances, those of the other half of the warp between them: no two overlap, and both of a
@@ -64,6 +77,11 @@ template <class Element> void store(const std::uint64_t* places, const void* val
     for_each_storing_lane(mask, sizeof(Element), lane);
 }
 
+void tell_special_operands(Warp* warp, std::uint32_t instruction, Mask lanes) {
+  tell_special(warp, instruction, lanes);
+  warp->worker->begin_tallies();
+}
+
 } // namespace
 
 const std::vector<AtomicOperation>& atomic_operations() {
@@ -89,13 +107,15 @@ const std::vector<AtomicOperation>& atomic_operations() {
 std::vector<std::pair<const char*, void*>> support_functions() {
   std::vector<std::pair<const char*, void*>> list = {
       {"warplens_tell_access", reinterpret_cast<void*>(&tell_access)},
+      {"warplens_tell_sequence", reinterpret_cast<void*>(&tell_sequence)},
+      {"warplens_tell_sequences", reinterpret_cast<void*>(&tell_sequences)},
       {"warplens_tell_lanes", reinterpret_cast<void*>(&tell_lanes)},
       {"warplens_deliver_rows", reinterpret_cast<void*>(&deliver_rows)},
       {"warplens_store_1", reinterpret_cast<void*>(&store<std::uint8_t>)},
       {"warplens_store_2", reinterpret_cast<void*>(&store<std::uint16_t>)},
       {"warplens_store_4", reinterpret_cast<void*>(&store<std::uint32_t>)},
       {"warplens_store_8", reinterpret_cast<void*>(&store<std::uint64_t>)},
-      {"warplens_tell_special", reinterpret_cast<void*>(&tell_special)},
+      {"warplens_tell_special", reinterpret_cast<void*>(&tell_special_operands)},
       {"warplens_tell_branch", reinterpret_cast<void*>(&tell_branch)}};
   for (const AtomicOperation& a : atomic_operations())
     if (a.lanes != nullptr) list.emplace_back(a.name.c_str(), reinterpret_cast<void*>(a.lanes));

@@ -194,6 +194,8 @@ void compile(const Program& program, BlockShape block) {
   explain(program,
           explanation_of(program, outcome,
                          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()));
+  code.tallies = std::move(outcome.tallies);
+  code.tally_words = outcome.tally_words;
   for (const CompileOutcome::Entry& entry : outcome.entries) {
     code.entries.push_back(entry.op);
     Handler& run = const_cast<Op&>(program.ops[entry.op]).run;

@@ -17,20 +17,21 @@ enum class Rounded : std::uint8_t { division, root, reciprocal };
 template <class Bits> struct OperandExponents {
   static constexpr bool kWide = sizeof(Bits) == 8;
   static constexpr int kPosition = kWide ? 52 : 23;
-  static constexpr Bits kMask = kWide ? 0x7ff : 0xff, kShift = 4096;
+  static constexpr Bits kMask = kWide ? 0x7ff : 0xff;
 
-  static constexpr Bits outside(Bits number, Bits first, Bits last) {
-    return number - first > last - first ? ~Bits{0} : Bits{0};
+  /// `number`: with exponents where a float has them, of which some bits below do not matter.
+  static constexpr Bits inside(Bits number, std::int64_t first, std::int64_t last) {
+    const Bits width = (static_cast<Bits>(last - first + 1) << kPosition) - 1;
+    return number - (static_cast<Bits>(first) << kPosition) <= width ? ~Bits{0} : Bits{0};
   }
   static constexpr Bits division(Bits a, Bits b) {
-    const Bits x = a >> kPosition & kMask, y = b >> kPosition & kMask, difference = x - y + kShift;
-    if constexpr (kWide)
-      return outside(x, 54, 2046) | outside(y, 1, 2039) | outside(difference, kShift - 1022, kShift + 1017);
-    return outside(x, 25, 254) | outside(y, 2, 251) | outside(difference, kShift - 124, kShift + 126);
+    const Bits x = a & kMask << kPosition, y = b & kMask << kPosition;
+    if constexpr (kWide) return ~(inside(x, 54, 2046) & inside(y, 1, 2039) & inside(x - y, -1022, 1017));
+    return ~(inside(x, 25, 254) & inside(y, 2, 251) & inside(x - y, -124, 126));
   }
   /// Negative numbers are outside, because the sign is above the exponent.
-  static constexpr Bits root(Bits a) { return outside(a >> kPosition, kWide ? 53 : 26, kWide ? 2046 : 254); }
-  static constexpr Bits reciprocal(Bits a) { return outside(a >> kPosition & kMask, 1, kWide ? 2044 : 252); }
+  static constexpr Bits root(Bits a) { return ~inside(a, kWide ? 53 : 26, kWide ? 2046 : 254); }
+  static constexpr Bits reciprocal(Bits a) { return ~inside(a & (~Bits{0} >> 1), 1, kWide ? 2044 : 252); }
 };
 
 template <class Bits, Rounded rounded> Bits special_bits(Bits a, [[maybe_unused]] Bits b) {

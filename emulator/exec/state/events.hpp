@@ -144,7 +144,7 @@ struct PhaseStep {
 /// a subroutine: zeros, small and large numbers, infinities and NaNs.
 struct SpecialOperands {
   std::uint32_t instruction = 0;
-  Mask lanes = 0;          ///< never 0, but unknown in traces, which have only the count
+  Mask lanes = 0;          ///< 0: unknown, from compiled code and in traces, which have only the count
   std::uint64_t count = 1; ///< how many warps
 };
 

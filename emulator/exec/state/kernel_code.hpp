@@ -49,6 +49,25 @@ inline BlockLayout layout_of(const std::uint32_t* block) {
   return block[0] % (kWarpSize / 2) == 0 ? BlockLayout::half_rows : BlockLayout::other;
 }
 
+/// Counters of compiled code, in the memory of a worker (Worker::tallies): how often something happened of which all
+/// but a small number is known. The watcher gets each number once, with its count.
+struct Tally {
+  enum class Of : std::uint8_t {
+    accesses,         ///< by all lanes, to addresses that are a sequence; by where in kAlignmentPeriod the first one is
+    special_operands, ///< one counter: warps of which a lane has some
+    branches          ///< by full warps: not taken by any lane, and by all
+  };
+  Of of{};
+  bool halves = false;         ///< of a sequence in each half of the warp: the first word is their distance
+  std::uint32_t index = 0;     ///< of the site, the instruction, or the branch
+  std::uint32_t first = 0;     ///< the place of its first word
+  std::uint32_t alignment = 1; ///< of the addresses
+  std::int64_t stride = 0;     ///< from lane to lane
+};
+/// Tally::halves: no distance is known so far.
+constexpr std::uint64_t kNoDistance = std::uint64_t{1} << 63;
+constexpr std::uint32_t kNoTally = ~0u;
+
 /// The compiled code of a program. Its ops' handlers are replaced where compiled code begins.
 struct KernelCode {
   std::once_flag once;
@@ -57,6 +76,8 @@ struct KernelCode {
   std::vector<Handler> originals;      ///< the handler of each op as it was decoded
   std::vector<std::uint32_t> entries;  ///< ops where compiled code begins; empty: there is none
   std::vector<PairHandler> pairs;      ///< by op
+  std::vector<Tally> tallies;          ///< of a watched program
+  std::uint32_t tally_words = 0;       ///< of all of them
   /// The first of these; nullptr: there are none so far.
   std::atomic<const PairHandler*> first_pair{nullptr};
 };

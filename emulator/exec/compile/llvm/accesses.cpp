@@ -157,11 +157,9 @@ void Emitter::reach(Access& a) {
     inside = b_.CreateAnd(inside, b_.CreateIsNull(b_.CreateAnd(bits, number(a.lane_bytes() - 1))));
   }
   BasicBlock* const reached = block();
-  b_.CreateCondBr(inside, reached, a.slow);
+  rarely(b_.CreateNot(inside), a.slow, reached);
   b_.SetInsertPoint(reached);
-  if (program_.watched)
-    call("tell_access_of", {warp_, real(a.op), b_.getInt8(static_cast<std::uint8_t>(a.site.space)), address[0],
-                            number(stride), b_.CreateSub(address[1], address[0])});
+  if (program_.watched) tell_sequence(a, address[0], b_.CreateSub(address[1], address[0]));
   b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
   for (const unsigned half : {0u, 1u})
     a.first[half] = a.site.space == isa::Space::shared ? b_.CreateGEP(b_.getInt8Ty(), origin, address[half])

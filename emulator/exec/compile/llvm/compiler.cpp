@@ -302,11 +302,11 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
   if (parts.empty()) return;
   Heads heads;
   for (const Part& part : parts) {
-    Emitter(*request.program, region, *shapes, part, target, module).run();
+    Emitter(*request.program, region, *shapes, part, target, module, outcome).run();
     heads.single.insert(heads.single.end(), part.heads().begin(), part.heads().end());
   }
   if (pairs) {
-    Emitter(*request.program, region, *shapes, *pairs, target, module, 2).run();
+    Emitter(*request.program, region, *shapes, *pairs, target, module, outcome, 2).run();
     heads.pairs = pairs->heads();
   }
   // All that the code depends on is in the module now.

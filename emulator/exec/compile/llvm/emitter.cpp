@@ -16,9 +16,9 @@ using llvm::BasicBlock;
 using llvm::Value;
 
 Emitter::Emitter(const Program& program, const Region& region, const Shapes& shapes, const Part& part, Target& target,
-                 llvm::Module& module, unsigned warps)
+                 llvm::Module& module, CompileOutcome& outcome, unsigned warps)
     : program_(program), region_(region), shapes_(shapes), part_(part), target_(target), module_(module),
-      b_(module.getContext()), sides_(warps) {}
+      outcome_(outcome), b_(module.getContext()), sides_(warps) {}
 
 llvm::Function* Emitter::run() {
   llvm::Type* const pointer = b_.getPtrTy();
@@ -325,44 +325,12 @@ void Emitter::by_handler(std::uint32_t op, const Computed& computed) {
   rows_->shapes = before;
 }
 
-// Tells of special operands, if there are some. Few operands are special.
-void Emitter::special(std::uint32_t op) {
-  const OpFacts& f = region_.facts(op);
-  const RowsOfFunction rows{.sources = {f.uses[0].bytes, f.uses[1].bytes}, .destinations = {0}};
-  llvm::SmallVector<Value*, 16> arguments;
-  for (const RowUse& use : {f.uses[0], f.uses[1]})
-    for (std::uint32_t c = 0; c < rows_->chunks().of(use.bytes); ++c) arguments.push_back(rows_->chunk(use.offset, c));
-  Value* const found = b_.CreateExtractValue(call(all_by_value(target_, f.meaning.special, rows), arguments), 0);
-  BasicBlock* const telling = block();
-  BasicBlock* const on = block();
-  Value* const lanes = b_.CreateAnd(b_.CreateAnd(found, guard(op)), rows_->active());
-  b_.CreateCondBr(b_.CreateIsNull(lanes), on, telling);
-  b_.SetInsertPoint(telling);
-  call("tell_special_of", {warp_, b_.getInt32(program_.ops[op].instruction), lanes});
-  b_.CreateBr(on);
-  b_.SetInsertPoint(on);
-}
-
 // ---- Control
 
 // What is left of the turn after the instructions up to a branch. If that is nothing, the interpreter runs the branch.
 Value* Emitter::left_after(std::uint32_t op) {
   return b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), budget_),
                       b_.getInt64(static_cast<std::uint64_t>(program_.ops[op].imm)));
-}
-
-void Emitter::count_block(std::uint32_t block) {
-  if (is_pair())
-    call("count_block_of_pair", {sides_[0].warp, sides_[1].warp, b_.getInt32(block)});
-  else
-    call("count_block_of", {warp_, b_.getInt32(block)});
-}
-
-void Emitter::count_branch(std::uint32_t branch, Value* taken) {
-  if (is_pair())
-    call("count_branch_of_pair", {sides_[0].warp, sides_[1].warp, b_.getInt32(branch), taken});
-  else
-    call("count_branch_of", {warp_, b_.getInt32(branch), taken});
 }
 
 // Continues at a branch's target.

@@ -6,6 +6,7 @@
 // result, the processor works on the other. Where they part, both leave.
 #pragma once
 
+#include "emulator/exec/compile/compiler.hpp"
 #include "emulator/exec/compile/llvm/row_values.hpp"
 
 namespace warplens::exec::compile {
@@ -13,8 +14,9 @@ namespace warplens::exec::compile {
 class Emitter {
 public:
   /// `warps`: 1, or 2 for a pair.
+  /// `outcome` gets the tallies of its code.
   Emitter(const Program& program, const Region& region, const Shapes& shapes, const Part& part, Target& target,
-          llvm::Module& module, unsigned warps = 1);
+          llvm::Module& module, CompileOutcome& outcome, unsigned warps = 1);
   /// Makes the part's function, and head_N, or pair_N, which enters it, for each head's op N.
   llvm::Function* run();
 
@@ -75,20 +77,28 @@ private:
   void predicate(std::uint32_t op, const Computed& computed);
   void copy(std::uint32_t op, const Computed& computed);
   void move_element(std::uint32_t op, const Computed& computed);
-  void special(std::uint32_t op);
   void by_handler(std::uint32_t op, const Computed& computed);
   void jump(std::uint32_t op);
   void branch(std::uint32_t op);
   void rejoin(std::uint32_t op);
   llvm::Value* left_after(std::uint32_t op);
   void take(std::uint32_t op);
-  void count_block(std::uint32_t block);
-  void count_branch(std::uint32_t branch, llvm::Value* taken);
   /// The new values of the rows that an op defines: chunks of all, or first values (two of each row that is not whole).
   void define(std::uint32_t op, const Computed& computed, llvm::ArrayRef<llvm::Value*> values);
 
-  // Accesses (accesses.cpp)
   struct Access;
+  // What a watcher is told of (watched.cpp)
+  void find_counters();
+  void special(std::uint32_t op);
+  void count_block(std::uint32_t block);
+  void count_branch(std::uint32_t branch, llvm::Value* taken);
+  void tell_sequence(const Access& access, llvm::Value* base, llvm::Value* half);
+  std::uint32_t place_of(Tally tally, std::uint32_t words);
+  llvm::Value* word(std::uint32_t place);
+  void add_to(llvm::Value* place, llvm::Value* number);
+  void rarely(llvm::Value* condition, llvm::BasicBlock* then, llvm::BasicBlock* otherwise);
+
+  // Accesses (accesses.cpp)
   void memory(std::uint32_t op, bool loads, const Computed& computed);
   void reach(Access& access);
   void access_rows(Access& access, bool loads);
@@ -119,11 +129,14 @@ private:
   const Part& part_;
   Target& target_;
   llvm::Module& module_;
+  CompileOutcome& outcome_;
   llvm::IRBuilder<> b_;
   llvm::Function* body_ = nullptr;
   llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *originals_ = nullptr, *budget_ = nullptr;
   llvm::Value *stored_places_ = nullptr, *stored_values_ = nullptr; ///< variables: host addresses, values
   llvm::Value* told_addresses_ = nullptr;                           ///< likewise
+  /// Of a watched program: where it counts by itself, or null (Worker::tallies); the counters of blocks.
+  llvm::Value *tallies_ = nullptr, *block_counters_ = nullptr;
   llvm::SmallVector<Side, 2> sides_;
   Side* side_ = nullptr;                  ///< the one that code is made for; null: all, or none
   RowValues* rows_ = nullptr;             ///< its rows

@@ -62,7 +62,8 @@ void Emitter::enter() {
   if (!is_pair()) forget_left_for();
   Value* interprets = b_.getFalse();
   for_each_side([&](Side&) {
-    Value* const must = call("must_interpret", {warp_, b_.getInt1(program_.watched), b_.getInt8(shapes_.layout())});
+    Value* const must = call(
+        "must_interpret", {warp_, b_.getInt1(program_.watched), b_.getInt8(shapes_.layout()), b_.getInt1(is_pair())});
     interprets = b_.CreateOr(must, interprets);
   });
   BasicBlock* const interpret = BasicBlock::Create(b_.getContext(), "interpret", body_);
@@ -74,6 +75,7 @@ void Emitter::enter() {
   b_.SetInsertPoint(nowhere);
   b_.CreateUnreachable();
   b_.SetInsertPoint(inside);
+  if (program_.watched) find_counters();
   llvm::SwitchInst* const choice = b_.CreateSwitch(entry_, nowhere, static_cast<unsigned>(part_.heads().size()));
   for (std::uint32_t h = 0; h < part_.heads().size(); ++h) {
     BasicBlock* const fetching = block();

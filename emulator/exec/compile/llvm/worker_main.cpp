@@ -8,6 +8,7 @@
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IRReader/IRReader.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/SourceMgr.h>
 
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -61,6 +63,13 @@ std::string compiled(const std::string& level, const std::string& dump, const st
   return {};
 }
 
+// Operations stay in front of the accesses to memory that follow them. Moved to where their results are used, those of
+// an unrolled loop would all come after its last load, and the loaded rows would wait for them in memory.
+void set_options() {
+  const char* const options[] = {"warplens_compile_worker", "-instcombine-code-sinking=false"};
+  llvm::cl::ParseCommandLineOptions(static_cast<int>(std::size(options)), options);
+}
+
 } // namespace
 
 int serve(rlim_t seconds) {
@@ -69,6 +78,7 @@ int serve(rlim_t seconds) {
   limit(RLIMIT_AS, kMemory);
   limit(RLIMIT_CORE, 0);
   end_with_the_other_process();
+  set_options();
   std::string level, dump, bitcode;
   for (;;) {
     if (!receive_string(kSocket, level) || !receive_string(kSocket, dump) || !receive_string(kSocket, bitcode))

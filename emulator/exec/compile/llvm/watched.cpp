@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compiled code of watched programs counts, or tells. Calls are rare: they take long, and the rows that are in
+// vector registers go to memory for them.
+#include "emulator/exec/compile/llvm/access.hpp"
+
+#include <llvm/IR/MDBuilder.h>
+
+#include <bit>
+#include <cstddef>
+
+namespace warplens::exec::compile {
+
+using llvm::BasicBlock;
+using llvm::Value;
+
+namespace {
+constexpr std::uint32_t kWordBytes = 8;
+constexpr std::uint32_t kLineWords = 8; // of the processor's cache
+} // namespace
+
+// The condition rarely holds: what `then` needs does not slow down the other way.
+void Emitter::rarely(Value* condition, BasicBlock* then, BasicBlock* otherwise) {
+  b_.CreateCondBr(condition, then, otherwise, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
+}
+
+// The same while the warp is in this code, and of both warps of a pair.
+void Emitter::find_counters() {
+  tallies_ = call("tallies_of", {sides_.front().warp});
+  block_counters_ = call("blocks_of", {sides_.front().warp});
+}
+
+void Emitter::add_to(Value* place, Value* number) {
+  b_.CreateAlignedStore(b_.CreateAdd(b_.CreateAlignedLoad(b_.getInt64Ty(), place, llvm::Align(8)), number), place,
+                        llvm::Align(8));
+}
+
+// The place of a tally's first word; several parts may have code for an op.
+std::uint32_t Emitter::place_of(Tally tally, std::uint32_t words) {
+  for (const Tally& t : outcome_.tallies)
+    if (t.of == tally.of && t.index == tally.index && t.halves == tally.halves && t.stride == tally.stride)
+      return t.first;
+  std::uint32_t& all = outcome_.tally_words;
+  if (words > 1) all = (all + kLineWords - 1) / kLineWords * kLineWords;
+  tally.first = all;
+  all += words;
+  outcome_.tallies.push_back(tally);
+  return tally.first;
+}
+
+Value* Emitter::word(std::uint32_t place) {
+  return b_.CreateConstGEP1_64(b_.getInt8Ty(), tallies_, std::uint64_t{place} * kWordBytes);
+}
+
+// An access of all lanes to a sequence of addresses.
+void Emitter::tell_sequence(const Access& a, Value* base, Value* half) {
+  const bool global = a.site.space == isa::Space::global, seen = a.site.observed_bytes != 0;
+  BasicBlock* const telling = block();
+  BasicBlock* const on = block();
+  const auto go_on_unless = [&](Value* condition) {
+    BasicBlock* const next = block();
+    rarely(condition, telling, next);
+    b_.SetInsertPoint(next);
+  };
+  go_on_unless(b_.CreateIsNull(tallies_));
+  std::uint32_t of = kNoTally;
+  if (seen) {
+    Tally tally{Tally::Of::accesses, !a.address.whole, a.site.index, 0, a.lane_bytes(), a.address.stride};
+    const auto places = static_cast<std::uint32_t>(kAlignmentPeriod) / tally.alignment;
+    std::uint32_t first = place_of(tally, places + (tally.halves ? 1 : 0));
+    if (tally.halves) {
+      of = first;
+      go_on_unless(b_.CreateICmpNE(b_.CreateAlignedLoad(b_.getInt64Ty(), word(first++), llvm::Align(8)), half));
+    }
+    if (global) {
+      const auto offset = static_cast<std::uint64_t>(a.site.observed_offset);
+      const auto bytes = static_cast<std::uint64_t>(a.address.stride * (kWarpSize - 1)) + a.site.observed_bytes;
+      Value* const low = b_.CreateAdd(base, b_.getInt64(offset));
+      Value* const extends =
+          call("extends_touched", {warp_, b_.getInt32(a.site.index), low, b_.CreateAdd(low, b_.getInt64(bytes)),
+                                   b_.getInt1(a.address.whole && TouchedSectors::is_dense(a.address.stride))});
+      go_on_unless(b_.CreateNot(extends));
+    }
+    // An aligned address is `alignment` times the place of its counter.
+    Value* const phase = b_.CreateAnd(base, b_.getInt64(kAlignmentPeriod - 1));
+    Value* const offset = tally.alignment <= kWordBytes
+                              ? b_.CreateMul(phase, b_.getInt64(kWordBytes / tally.alignment))
+                              : b_.CreateLShr(phase, std::countr_zero(tally.alignment / kWordBytes));
+    add_to(b_.CreateGEP(b_.getInt8Ty(), word(first), offset), b_.getInt64(1));
+  }
+  b_.CreateBr(on);
+  b_.SetInsertPoint(telling);
+  call("tell_access_of", {warp_, real(a.op), b_.getInt8(static_cast<std::uint8_t>(a.site.space)), base,
+                          b_.getInt64(static_cast<std::uint64_t>(a.address.stride)), half, b_.getInt32(of)});
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+// Counts the warp if a lane has special operands. No branch depends on whether one has: zeros among the numbers of a
+// program would make the processor wait for it.
+void Emitter::special(std::uint32_t op) {
+  const OpFacts& f = region_.facts(op);
+  const RowsOfFunction rows{.sources = {f.uses[0].bytes, f.uses[1].bytes}, .destinations = {0}};
+  llvm::SmallVector<Value*, 16> arguments;
+  for (const RowUse& use : {f.uses[0], f.uses[1]})
+    for (std::uint32_t c = 0; c < rows_->chunks().of(use.bytes); ++c) arguments.push_back(rows_->chunk(use.offset, c));
+  Value* const found = b_.CreateExtractValue(call(all_by_value(target_, f.meaning.special, rows), arguments), 0);
+  Value* const lanes = b_.CreateAnd(b_.CreateAnd(found, guard(op)), rows_->active());
+  const std::uint32_t instruction = program_.ops[op].instruction;
+  BasicBlock* const untold = block();
+  BasicBlock* const telling = block();
+  BasicBlock* const counting = block();
+  BasicBlock* const on = block();
+  rarely(b_.CreateIsNull(tallies_), untold, counting);
+  b_.SetInsertPoint(untold);
+  b_.CreateCondBr(b_.CreateIsNull(lanes), on, telling);
+  b_.SetInsertPoint(telling);
+  call("tell_special_of", {warp_, b_.getInt32(instruction), lanes});
+  b_.CreateBr(on);
+  b_.SetInsertPoint(counting);
+  add_to(word(place_of({Tally::Of::special_operands, false, instruction}, 1)),
+         b_.CreateZExt(b_.CreateIsNotNull(lanes), b_.getInt64Ty()));
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+// As count() in control.hpp.
+void Emitter::count_block(std::uint32_t block) {
+  Value* const counters =
+      b_.CreateConstGEP1_64(b_.getInt8Ty(), block_counters_, std::uint64_t{block} * sizeof(BlockCounter));
+  const auto field = [&](std::size_t offset) { return b_.CreateConstGEP1_64(b_.getInt8Ty(), counters, offset); };
+  add_to(field(offsetof(BlockCounter, warps)), b_.getInt64(sides_.size()));
+  Value* lanes = nullptr;
+  for_each_side([&](Side&) {
+    Value* const own = b_.CreateAlignedLoad(b_.getInt64Ty(), rows_->home(offsetof(Warp, lanes)), llvm::Align(8));
+    lanes = lanes == nullptr ? own : b_.CreateAdd(lanes, own);
+    add_to(rows_->home(offsetof(Warp, counted)), b_.getInt64(program_.blocks[block].count));
+    Value* const visits = b_.CreateAlignedLoad(b_.getPtrTy(), rows_->home(offsetof(Warp, visits)), llvm::Align(8));
+    add_to(b_.CreateConstGEP1_64(b_.getInt8Ty(), visits, std::uint64_t{block} * kWordBytes), b_.getInt64(1));
+  });
+  add_to(field(offsetof(BlockCounter, lanes)), lanes);
+}
+
+// All lanes of the warp go the same way, and both warps of a pair.
+void Emitter::count_branch(std::uint32_t branch, Value* taken) {
+  const bool by_none = llvm::isa<llvm::Constant>(taken);
+  BasicBlock* const telling = block();
+  BasicBlock* const counting = block();
+  BasicBlock* const on = block();
+  Value* const partial = b_.CreateICmpNE(rows_->active(), b_.getInt32(kFullMask));
+  rarely(b_.CreateOr(b_.CreateIsNull(tallies_), partial), telling, counting);
+  b_.SetInsertPoint(counting);
+  const std::uint32_t of = place_of({Tally::Of::branches, false, branch}, 2);
+  add_to(word(of + (by_none ? 0 : 1)), b_.getInt64(sides_.size()));
+  b_.CreateBr(on);
+  b_.SetInsertPoint(telling);
+  if (is_pair())
+    call("count_branch_of_pair", {sides_[0].warp, sides_[1].warp, b_.getInt32(branch), taken});
+  else
+    call("count_branch_of", {warp_, b_.getInt32(branch), taken});
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+} // namespace warplens::exec::compile
