@@ -82,7 +82,8 @@ struct Ratios {
   }
 };
 
-void bench_kernels(const std::string& only) {
+/// Returns whether there was a kernel to measure.
+bool bench_kernels(const std::string& only) {
   fmt::print("G thread-instructions/s, one thread; slowdown relative to unwatched; replayed relative to watched\n"
              "{:<16}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n",
              "kernel", "unwatched", "watched", "by all", "traced", "replayed", "trace MB");
@@ -98,6 +99,7 @@ void bench_kernels(const std::string& only) {
   }
   if (seven.size() == 7) Ratios(seven).print("mean of seven"), fmt::print("\n");
   if (all.size() > 1) Ratios(all).print("geometric mean"), fmt::print("\n");
+  return !all.empty();
 }
 
 // The kernels above, repeated under other names up to about three megabytes.
@@ -137,6 +139,9 @@ void bench_parser() {
 int main(int argc, char** argv) {
   warplens::api::keep_freed_memory(); // as the program does
   const std::string only = argc > 1 ? argv[1] : "";
-  bench_kernels(only);
+  if (!bench_kernels(only)) {
+    fmt::print(stderr, "warplens-bench: no kernel has '{}' in its name\n", only);
+    return 2;
+  }
   if (only.empty()) bench_parser();
 }
