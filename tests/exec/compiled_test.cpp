@@ -374,7 +374,8 @@ TEST(Compiled, LargeKernels) {
 
 // Parts that begin in the middle of a block of code, at rows of each shape.
 TEST(Compiled, KernelsInSeveralParts) {
-  std::string body = "mov.u32 %r10, %r1; mov.u32 %r11, 1; mov.u32 %r12, 2; mov.u32 %r13, 3; mov.u32 %r14, 4; mov.u32 %r15, 5;\n";
+  std::string body =
+      "mov.u32 %r10, %r1; mov.u32 %r11, 1; mov.u32 %r12, 2; mov.u32 %r13, 3; mov.u32 %r14, 4; mov.u32 %r15, 5;\n";
   for (int i = 0; i < 400; ++i)
     body += "mad.lo.u32 %r1" + std::to_string(i % 5) + ", %r1" + std::to_string((i + 2) % 5) + ", 5, %r1" +
             std::to_string((i + 3) % 5) + "; add.u32 %r15, %r15, " + std::to_string(i) +
