@@ -372,6 +372,21 @@ TEST(Compiled, LargeKernels) {
       .expect_same();
 }
 
+// Parts that begin in the middle of a block of code, at rows of each shape.
+TEST(Compiled, KernelsInSeveralParts) {
+  std::string body =
+      "mov.u32 %r10, %r1; mov.u32 %r11, 1; mov.u32 %r12, 2; mov.u32 %r13, 3; mov.u32 %r14, 4; mov.u32 %r15, 5;\n";
+  for (int i = 0; i < 400; ++i)
+    body += "mad.lo.u32 %r1" + std::to_string(i % 5) + ", %r1" + std::to_string((i + 2) % 5) + ", 5, %r1" +
+            std::to_string((i + 3) % 5) + "; add.u32 %r15, %r15, " + std::to_string(i) +
+            (i % 40 == 7 ? "; bar.sync 0; st.global.u32 [%rd2], %r15; setp.gt.u32 %p1, %r15, 9; @%p1 bra L" +
+                               std::to_string(i) + "; add.u32 %r12, %r12, %r1;\nL" + std::to_string(i) + ":\n"
+                         : ";\n");
+  exec::set_divided_anyhow(true);
+  words(body + "add.u32 %r10, %r10, %r15; st.global.u32 [%rd2], %r10; ret;").expect_same();
+  exec::set_divided_anyhow(false);
+}
+
 TEST(Compiled, NotWithoutBounds) { // of memory and time
   std::string body = ".reg .b32 %v<9000>; mov.u32 %v0, %r1;\n";
   for (int i = 1; i < 9000; ++i) body += "add.u32 %v" + std::to_string(i) + ", %v" + std::to_string(i - 1) + ", 3;\n";

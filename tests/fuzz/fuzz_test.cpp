@@ -55,6 +55,7 @@ public:
     shape_.block[0] = program.block[0];
     shape_.block[1] = program.block[1];
     shape_.grid[0] = program.ctas;
+    divided_ = program.number % 8 < 4;
   }
 
   struct Outcome {
@@ -93,6 +94,7 @@ private:
   std::string run(const Way& way, std::uint64_t out, exec::Watcher* watcher) {
     exec::set_compile_mode(way.compiled ? exec::CompileMode::always : exec::CompileMode::off);
     exec::set_pairs_anyhow(true);
+    exec::set_divided_anyhow(divided_);
     tests::Emulated::Request request;
     request.kernel = "k";
     request.shape = shape_;
@@ -113,6 +115,7 @@ private:
   std::vector<std::uint64_t> params_;
   std::size_t of_threads_ = 0, words_ = 0;
   std::uint64_t short_ = 0;
+  bool divided_ = false; ///< if compiled: as a large kernel
 };
 
 std::string difference(std::size_t of_threads, const Machine::Outcome& wanted, const Machine::Outcome& got) {

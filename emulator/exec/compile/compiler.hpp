@@ -26,8 +26,9 @@ struct CompileRequest {
   /// code depends on but the compiler itself.
   std::function<std::optional<std::string>(const std::string& content)> kept;
   std::function<void(const std::string& content, std::string_view code)> keep;
-  std::string worker;        ///< the file of the program that makes machine code
-  bool pairs_anyhow = false; ///< code for two warps also where it is not faster
+  std::string worker;          ///< the file of the program that makes machine code
+  bool pairs_anyhow = false;   ///< code for two warps also where it is not faster
+  bool divided_anyhow = false; ///< several parts also of small programs
 };
 
 struct CompileOutcome {

@@ -5,6 +5,7 @@
 #include "emulator/exec/access/collisions.hpp"
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/block/cta.hpp"
+#include "emulator/exec/compile/row_tables.hpp"
 
 #include <fmt/format.h>
 
@@ -116,7 +117,9 @@ std::vector<std::pair<const char*, void*>> support_functions() {
       {"warplens_store_4", reinterpret_cast<void*>(&store<std::uint32_t>)},
       {"warplens_store_8", reinterpret_cast<void*>(&store<std::uint64_t>)},
       {"warplens_tell_special", reinterpret_cast<void*>(&tell_special_operands)},
-      {"warplens_tell_branch", reinterpret_cast<void*>(&tell_branch)}};
+      {"warplens_tell_branch", reinterpret_cast<void*>(&tell_branch)},
+      {"warplens_fetch_sequences", reinterpret_cast<void*>(&fetch_sequences)},
+      {"warplens_store_sequences", reinterpret_cast<void*>(&store_sequences)}};
   for (const AtomicOperation& a : atomic_operations())
     if (a.lanes != nullptr) list.emplace_back(a.name.c_str(), reinterpret_cast<void*>(a.lanes));
   return list;

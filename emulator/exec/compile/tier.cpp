@@ -184,6 +184,7 @@ void compile(const Program& program, BlockShape block) {
   request.functions = support_functions();
   request.worker = library_folder() / kWorker;
   request.pairs_anyhow = pairs_anyhow();
+  request.divided_anyhow = divided_anyhow();
   use_cache(request);
   for (const Op& op : program.ops) {
     code.originals.push_back(op.run);

@@ -36,6 +36,10 @@ std::atomic<bool>& any_pairs() {
   static std::atomic<bool> any{false};
   return any;
 }
+std::atomic<bool>& any_divided() {
+  static std::atomic<bool> any{false};
+  return any;
+}
 std::atomic<std::uint64_t>& all_paired_turns() {
   static std::atomic<std::uint64_t> turns{0};
   return turns;
@@ -44,6 +48,8 @@ std::atomic<std::uint64_t>& all_paired_turns() {
 
 bool pairs_anyhow() { return any_pairs(); }
 void set_pairs_anyhow(bool anyhow) { any_pairs() = anyhow; }
+bool divided_anyhow() { return any_divided(); }
+void set_divided_anyhow(bool anyhow) { any_divided() = anyhow; }
 std::uint64_t paired_turns() { return all_paired_turns(); }
 void add_paired_turns(std::uint64_t turns) {
   if (turns != 0) all_paired_turns() += turns;

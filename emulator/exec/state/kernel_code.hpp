@@ -30,6 +30,9 @@ void set_compile_mode(CompileMode mode);
 /// Also where it is not faster, two warps run together: for tests. Concerns kernels that are compiled later.
 bool pairs_anyhow();
 void set_pairs_anyhow(bool anyhow);
+/// Likewise, small kernels are divided as large ones are.
+bool divided_anyhow();
+void set_divided_anyhow(bool anyhow);
 /// The turns that warps of this process began in pairs, in workers that have ended.
 std::uint64_t paired_turns();
 void add_paired_turns(std::uint64_t turns);

@@ -127,10 +127,11 @@ private:
     llvm::cantFail(target_.bitcode.define(*module_));
     mark_inlined(
         *module_, [&](const llvm::Function& f) { return &f == made; }, target_.level);
-    run_passes(*module_, target_.machine,
-               {"always-inline,globaldce,function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>)",
-                "function(instcombine<no-verify-fixpoint>,simplifycfg,early-cse<memssa>,adce)"},
-               [&] { use_compare_masks(*made); });
+    run_passes(*module_, target_.machine, [&](llvm::Function& f, llvm::function_ref<void(const char*)> run) {
+      run("sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>");
+      if (&f == made) use_compare_masks(f);
+      run("instcombine<no-verify-fixpoint>,simplifycfg,early-cse<memssa>,adce");
+    });
     target_.bitcode.keep(std::move(module_), name);
   }
 

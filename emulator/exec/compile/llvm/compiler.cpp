@@ -228,6 +228,12 @@ void tell_how(const Region& region, const std::vector<Part>& parts, CompileOutco
   }
 }
 
+std::vector<std::uint32_t> heads_of(const std::vector<Part>& parts) {
+  std::vector<std::uint32_t> heads;
+  for (const Part& part : parts) heads.insert(heads.end(), part.heads().begin(), part.heads().end());
+  return heads;
+}
+
 std::string text_of(const llvm::Module& module) {
   std::string bitcode;
   llvm::raw_string_ostream writer(bitcode);
@@ -289,14 +295,18 @@ void compile(const CompileRequest& request, CompileOutcome& outcome) {
     outcome.problem = "not compiled: it has too many operations and registers";
     return;
   }
-  std::vector<Part> parts = parts_of(region);
+  // For tests, also small programs have several parts.
+  const Division division = request.divided_anyhow ? Division{true, 24, 60} : Division{};
+  std::vector<Part> parts = parts_of(region, division);
   Target target{*bitcode, *machine, level, Chunks(vector_bytes(level))};
-  std::optional<Shapes> shapes(std::in_place, *request.program, region, request.block);
+  std::optional<Shapes> shapes(std::in_place, *request.program, region, request.block, heads_of(parts));
   const std::optional<Part> pairs = pairs_of(region, *shapes, parts, target, request.pairs_anyhow);
   if (pairs) {
     const std::vector<std::uint32_t> partings = partings_of(region, *pairs);
-    shapes.emplace(*request.program, region, request.block, partings);
-    add_entries(region, partings, parts);
+    add_entries(region, partings, division, parts);
+    std::vector<std::uint32_t> entries = heads_of(parts);
+    entries.insert(entries.end(), partings.begin(), partings.end());
+    shapes.emplace(*request.program, region, request.block, entries);
   }
   tell_how(region, parts, outcome);
   if (parts.empty()) return;

@@ -25,7 +25,8 @@ llvm::Function* Emitter::run() {
   llvm::SmallVector<llvm::Type*, 4> arguments(1 + sides_.size(), pointer);
   arguments.push_back(b_.getInt32Ty());
   auto* const type = llvm::FunctionType::get(pointer, arguments, false);
-  body_ = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "body", module_);
+  body_ = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, in_memory() ? "body_in_memory" : "body",
+                                 module_);
   body_->addFnAttr(llvm::Attribute::NoInline);
   base_ = body_->getArg(0);
   for (unsigned i = 0; i < sides_.size(); ++i) sides_[i].warp = body_->getArg(1 + i);
@@ -36,16 +37,24 @@ llvm::Function* Emitter::run() {
     if (!part_.reachable(i)) continue;
     if (part_.leads(i)) {
       if (open) {
+        if (in_memory()) end_block(i);
         arrive(i);
         b_.CreateBr(blocks_[i]);
       }
       b_.SetInsertPoint(blocks_[i]);
       for_each_side([&](Side& side) { side.rows->shapes = shapes_.at(i); });
+      if (in_memory()) begin_block(i);
     }
     emit(i);
     open = b_.GetInsertBlock()->getTerminator() == nullptr;
     for_each_side([&](Side& side) { shapes_.step(i, side.rows->shapes); });
+    if (!in_memory()) continue;
+    for (const RowUse& def : region_.facts(i).defs) {
+      here_.set(region_.row(def.offset));
+      changed_.set(region_.row(def.offset));
+    }
   }
+  if (in_memory()) finish_slots();
   make_heads();
   return body_;
 }
@@ -60,7 +69,12 @@ Value* Emitter::guard(std::uint32_t op) {
 }
 
 Value* Emitter::call(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
-  return b_.CreateCall(target_.bitcode.declare(module_, name), arguments);
+  auto* const made = b_.CreateCall(target_.bitcode.declare(module_, name), arguments);
+  // Once for all: it is long, and its arguments are in memory already.
+  const bool is_long = name.starts_with("tell_lanes_of");
+  if (is_long || (in_memory() && (name == "tell_access_of" || name == "count_branch_of")))
+    made->addFnAttr(llvm::Attribute::NoInline);
+  return made;
 }
 
 // Runs an op's own handler.
@@ -74,6 +88,7 @@ Value* Emitter::call_original(Value* op, Value* at) {
 
 void Emitter::emit(std::uint32_t op) {
   const OpFacts& f = region_.facts(op);
+  if (in_memory() && region_.goes(op)) end_block(op);
   if (f.leaves || part_.elsewhere(op)) {
     b_.CreateBr(leave(op));
     return;

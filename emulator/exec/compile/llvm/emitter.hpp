@@ -66,6 +66,20 @@ private:
   /// Rows have the shapes that a leader expects.
   void arrive(std::uint32_t leader);
 
+  // Rows in memory between blocks (in_memory.cpp)
+  [[nodiscard]] bool in_memory() const { return part_.in_memory(); }
+  void begin_block(std::uint32_t leader);
+  void end_block(std::uint32_t op);
+  void enter_in_memory(llvm::BasicBlock* interpret);
+  void save_in_memory(std::uint32_t op);
+  void arrive_in_memory(std::uint32_t leader);
+  void fetch_from_memory(std::uint32_t row);
+  void keep_in_memory(std::uint32_t row);
+  llvm::Value* slot(std::uint32_t row, unsigned half);
+  llvm::Constant* sequences(const llvm::BitVector& rows, const RowShapes& shapes);
+  llvm::Value* call_support(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> arguments);
+  void finish_slots();
+
   // Ops
   void emit(std::uint32_t op);
   void emit_for_warp(std::uint32_t op, const Computed& computed);
@@ -138,9 +152,12 @@ private:
   /// Of a watched program: where it counts by itself, or null (Worker::tallies); the counters of blocks.
   llvm::Value *tallies_ = nullptr, *block_counters_ = nullptr;
   llvm::SmallVector<Side, 2> sides_;
-  Side* side_ = nullptr;                  ///< the one that code is made for; null: all, or none
-  RowValues* rows_ = nullptr;             ///< its rows
-  std::vector<llvm::BasicBlock*> blocks_; ///< by op, of leaders
+  Side* side_ = nullptr;                      ///< the one that code is made for; null: all, or none
+  RowValues* rows_ = nullptr;                 ///< its rows
+  std::vector<llvm::BasicBlock*> blocks_;     ///< by op, of leaders
+  llvm::AllocaInst* slots_ = nullptr;         ///< the first values of sequences, in memory
+  std::map<std::uint32_t, unsigned> slot_of_; ///< by row
+  llvm::BitVector here_, changed_;            ///< rows whose variables have their values; have newer ones than memory
   std::map<std::uint32_t, llvm::BasicBlock*> leaving_;
 };
 

@@ -76,6 +76,7 @@ void Emitter::enter() {
   b_.CreateUnreachable();
   b_.SetInsertPoint(inside);
   if (program_.watched) find_counters();
+  if (in_memory()) return enter_in_memory(interpret);
   llvm::SwitchInst* const choice = b_.CreateSwitch(entry_, nowhere, static_cast<unsigned>(part_.heads().size()));
   for (std::uint32_t h = 0; h < part_.heads().size(); ++h) {
     BasicBlock* const fetching = block();
@@ -164,8 +165,10 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
   const llvm::IRBuilderBase::InsertPointGuard here(b_);
   leaving = BasicBlock::Create(b_.getContext(), "leave", body_);
   b_.SetInsertPoint(leaving);
+  if (in_memory()) save_in_memory(op);
   llvm::BitVector saved = region_.live_before(op);
   saved &= part_.dirty_before(op);
+  if (in_memory()) saved.reset();
   for_each_side([&](Side& side) {
     for (const unsigned row : saved.set_bits()) rows_->take_home(row);
     if (is_pair()) keep_budget(side);
@@ -188,6 +191,7 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
 }
 
 void Emitter::arrive(std::uint32_t leader) {
+  if (in_memory()) return arrive_in_memory(leader);
   const RowShapes& wanted = shapes_.at(leader);
   for_each_side([&](Side&) {
     for (const unsigned row : region_.live_before(leader).set_bits())

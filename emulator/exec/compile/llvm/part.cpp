@@ -11,8 +11,6 @@ namespace {
 
 // Entering and leaving compiled code moves rows between memory and registers: less work than this is not worth it.
 constexpr int kLeastOps = 6;
-// Nor is it worth the time of the compiler in a large kernel, unless it is in a loop.
-constexpr int kLeastOfPiece = 12;
 
 // The most instructions that may run from an op until the warp leaves, up to a limit.
 int work_from(const Region& region, std::uint32_t op, int limit) {
@@ -26,8 +24,8 @@ int work_from(const Region& region, std::uint32_t op, int limit) {
 
 } // namespace
 
-Part::Part(const Region& region, std::vector<std::uint32_t> heads, llvm::BitVector elsewhere)
-    : heads_(std::move(heads)), elsewhere_(std::move(elsewhere)) {
+Part::Part(const Region& region, std::vector<std::uint32_t> heads, llvm::BitVector elsewhere, bool in_memory)
+    : heads_(std::move(heads)), elsewhere_(std::move(elsewhere)), in_memory_(in_memory) {
   find_reachable(region);
   find_leaders(region);
   find_dirty(region);
@@ -82,6 +80,13 @@ void Part::find_dirty(const Region& region) {
   }
 }
 
+llvm::SmallVector<std::uint32_t, 4> Part::ends() const {
+  llvm::SmallVector<std::uint32_t, 4> ops;
+  for (const unsigned op : reachable_.set_bits())
+    if (elsewhere_.test(op)) ops.push_back(op);
+  return ops;
+}
+
 // The rows that go back to memory where warps leave the part, all together.
 std::size_t Part::saved_rows(const Region& region) const {
   std::size_t rows = 0;
@@ -112,43 +117,57 @@ llvm::BitVector worthwhile(const Region& region, llvm::BitVector heads) {
   return heads;
 }
 
-// The ops between one beginning of a piece and the next one, which are few in many branches of a large kernel.
-llvm::BitVector long_pieces(const Region& region, llvm::BitVector heads) {
-  for (const unsigned head : heads.set_bits()) {
-    const int next = heads.find_next(head);
-    const auto end = next < 0 ? region.size() : static_cast<std::uint32_t>(next);
-    if (end - head < kLeastOfPiece && !innermost_loop(region, head)) heads.reset(head);
-  }
-  return heads;
-}
-
 // From `head` to wherever other code begins.
 Part piece(const Region& region, std::uint32_t head, llvm::BitVector others) {
   others.reset(head);
   return {region, {head}, std::move(others)};
 }
 
-// Each head has a part of its own, which contains the loop that begins there if its exits are few.
-std::vector<Part> pieces(const Region& region, const llvm::BitVector& heads) {
-  std::vector<Part> parts;
-  for (const unsigned head : heads.set_bits()) {
-    if (const std::optional<std::uint32_t> last = innermost_loop(region, head)) {
-      llvm::BitVector others = heads;
-      others.reset(head, *last + 1);
-      Part loop = piece(region, head, std::move(others));
-      if (loop.saved_rows(region) <= kMostSaved) {
-        parts.push_back(std::move(loop));
-        continue;
-      }
-    }
-    parts.push_back(piece(region, head, heads));
+// Consecutive ops are a part. It ends where code goes to another one, or to `elsewhere`.
+void add_parts_in_memory(const Region& region, llvm::BitVector heads, const llvm::BitVector& elsewhere,
+                         std::uint32_t length, std::vector<Part>& parts) {
+  const auto part_of = [&](std::uint32_t op) { return op / length; };
+  for (std::uint32_t i = 0; i < region.size(); ++i)
+    for (const std::uint32_t next : region.successors(i))
+      if (part_of(next) != part_of(i)) heads.set(next);
+  heads.reset(elsewhere);
+  for (std::uint32_t begin = 0; begin < region.size(); begin += length) {
+    llvm::BitVector own(region.size()), others = heads;
+    own.set(begin, std::min(begin + length, region.size()));
+    others.reset(own);
+    others |= elsewhere;
+    own &= heads;
+    if (own.any()) parts.emplace_back(region, list(own), std::move(others), true);
   }
+}
+
+// The innermost loops that begin at heads, each without what follows it, unless they have too many exits; and
+// everything else.
+std::vector<Part> divided(const Region& region, llvm::BitVector heads, const Division& division) {
+  std::vector<Part> parts;
+  llvm::BitVector elsewhere(region.size());
+  std::size_t left = division.saved_of_loops;
+  for (const unsigned head : llvm::BitVector(heads).set_bits()) {
+    const std::optional<std::uint32_t> last = innermost_loop(region, head);
+    if (!last) continue;
+    llvm::BitVector others(region.size(), true);
+    others.reset(head, *last + 1);
+    Part loop(region, {head}, std::move(others));
+    const std::size_t rows = loop.saved_rows(region);
+    if (rows > left) continue;
+    left -= rows;
+    for (const unsigned op : loop.ends()) heads.set(op);
+    elsewhere.set(head);
+    parts.push_back(std::move(loop));
+  }
+  heads.reset(elsewhere);
+  add_parts_in_memory(region, heads, elsewhere, division.length, parts);
   return parts;
 }
 
 } // namespace
 
-std::vector<Part> parts_of(const Region& region) {
+std::vector<Part> parts_of(const Region& region, const Division& division) {
   llvm::BitVector wanted(region.size()), sides(region.size());
   wanted.set(0);
   for (std::uint32_t i = 0; i < region.size(); ++i) {
@@ -165,7 +184,7 @@ std::vector<Part> parts_of(const Region& region) {
   sides.reset(heads);
   llvm::BitVector all = worthwhile(region, sides);
   all |= heads;
-  if (whole.saved_rows(region) > kMostSaved) return pieces(region, long_pieces(region, all));
+  if (division.anyhow || whole.saved_rows(region) > kMostSaved) return divided(region, std::move(all), division);
   std::vector<Part> parts;
   parts.push_back(std::move(whole));
   for (const unsigned head : all.set_bits())
@@ -173,13 +192,22 @@ std::vector<Part> parts_of(const Region& region) {
   return parts;
 }
 
-void add_entries(const Region& region, const std::vector<std::uint32_t>& ops, std::vector<Part>& parts) {
+void add_entries(const Region& region, const std::vector<std::uint32_t>& ops, const Division& division,
+                 std::vector<Part>& parts) {
   llvm::BitVector known(region.size()), added(region.size());
   for (const Part& part : parts)
     for (const std::uint32_t head : part.heads()) known.set(head);
   for (const std::uint32_t op : ops) added.set(op);
   added.reset(known);
-  for (const unsigned op : worthwhile(region, added).set_bits()) parts.push_back(piece(region, op, known));
+  added = worthwhile(region, std::move(added));
+  if (!parts.empty() && parts.back().in_memory()) {
+    llvm::BitVector elsewhere(region.size());
+    for (const Part& part : parts)
+      for (const std::uint32_t head : part.heads()) (part.in_memory() ? added : elsewhere).set(head);
+    std::erase_if(parts, [](const Part& part) { return part.in_memory(); });
+    return add_parts_in_memory(region, added, elsewhere, division.length, parts);
+  }
+  for (const unsigned op : added.set_bits()) parts.push_back(piece(region, op, known));
 }
 
 } // namespace warplens::exec::compile

@@ -5,7 +5,8 @@
 // part, they would keep its loops from being optimised, and the time to compile it would grow with the square of their
 // number.
 //
-// In a large program, each innermost loop is a part, and all other parts end where another one begins.
+// In a large program, each innermost loop is a part, and one more part has everything else. Its rows stay in memory
+// from one block of code to the next (in_memory.cpp), so that the time to compile it grows with its length.
 #pragma once
 
 #include "emulator/exec/compile/llvm/region.hpp"
@@ -15,12 +16,17 @@ namespace warplens::exec::compile {
 class Part {
 public:
   /// Enters at `heads`, which are sorted, and does not go on to ops in `elsewhere`.
-  Part(const Region& region, std::vector<std::uint32_t> heads, llvm::BitVector elsewhere);
+  Part(const Region& region, std::vector<std::uint32_t> heads, llvm::BitVector elsewhere, bool in_memory = false);
+
+  [[nodiscard]] bool in_memory() const { return in_memory_; }
 
   [[nodiscard]] const std::vector<std::uint32_t>& heads() const { return heads_; }
   [[nodiscard]] bool enters(std::uint32_t op) const;
   /// Whether warps enter other code at the op.
   [[nodiscard]] bool elsewhere(std::uint32_t op) const { return elsewhere_.test(op); }
+  [[nodiscard]] const llvm::BitVector& elsewhere() const { return elsewhere_; }
+  /// The ops at which warps go on in other code.
+  [[nodiscard]] llvm::SmallVector<std::uint32_t, 4> ends() const;
   [[nodiscard]] bool leads(std::uint32_t op) const { return leaders_.test(op); }
   [[nodiscard]] bool reachable(std::uint32_t op) const { return reachable_.test(op); }
   /// Whether an op of the part reads or writes the row.
@@ -37,16 +43,27 @@ private:
 
   std::vector<std::uint32_t> heads_;
   llvm::BitVector elsewhere_, leaders_, reachable_, touched_;
+  bool in_memory_;
   std::map<std::uint32_t, llvm::BitVector> dirty_; ///< by reachable op
 };
 
-/// The code at the exits grows with the square of a program's length: a part with more saved_rows() is divided.
+/// The code at the exits grows with the square of a program's length: a part with more saved_rows() has them in memory.
 constexpr std::size_t kMostSaved = 400;
 
+/// How large programs are divided.
+struct Division {
+  bool anyhow = false;        ///< small ones, too
+  std::uint32_t length = 256; ///< of a part with rows in memory: the time to compile it grows faster than this
+  /// Loops with rows in registers are up to twice as fast, and their compiler takes four times as long: no more
+  /// saved_rows() of all of them together.
+  std::size_t saved_of_loops = 4 * kMostSaved;
+};
+
 /// The parts of a program; none if nothing is worth compiling.
-std::vector<Part> parts_of(const Region& region);
+std::vector<Part> parts_of(const Region& region, const Division& division);
 /// Adds parts that begin at these ops, unless one does, or it is not worth it.
-void add_entries(const Region& region, const std::vector<std::uint32_t>& ops, std::vector<Part>& parts);
+void add_entries(const Region& region, const std::vector<std::uint32_t>& ops, const Division& division,
+                 std::vector<Part>& parts);
 /// The last op of the innermost loop that begins at `head`; nothing if it contains another one.
 std::optional<std::uint32_t> innermost_loop(const Region& region, std::uint32_t head);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/compile/llvm/passes.hpp"
 
+#include <llvm/ADT/StringMap.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
@@ -25,8 +26,8 @@ std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view level, std:
                                                                           llvm::CodeGenOptLevel::Default));
 }
 
-void run_passes(llvm::Module& module, llvm::TargetMachine& machine, llvm::ArrayRef<const char*> pipelines,
-                llvm::function_ref<void()> between) {
+void run_passes(llvm::Module& module, llvm::TargetMachine& machine,
+                llvm::function_ref<void(llvm::Function&, llvm::function_ref<void(const char*)>)> each) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -37,15 +38,18 @@ void run_passes(llvm::Module& module, llvm::TargetMachine& machine, llvm::ArrayR
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  for (const char* const pipeline : pipelines) {
-    if (pipeline != pipelines.front()) {
-      between();
-      modules.clear();
-      functions.clear();
-    }
-    llvm::ModulePassManager passes;
-    llvm::cantFail(builder.parsePassPipeline(passes, pipeline));
-    passes.run(module, modules);
+  llvm::ModulePassManager inlining;
+  llvm::cantFail(builder.parsePassPipeline(inlining, "always-inline,globaldce"));
+  inlining.run(module, modules);
+  llvm::StringMap<llvm::FunctionPassManager> pipelines;
+  for (llvm::Function& f : module) {
+    if (f.isDeclaration()) continue;
+    each(f, [&](const char* pipeline) {
+      const auto [found, fresh] = pipelines.try_emplace(pipeline);
+      if (fresh) llvm::cantFail(builder.parsePassPipeline(found->second, pipeline));
+      found->second.run(f, functions);
+      functions.clear(f, f.getName()); // it is changed in between, too
+    });
   }
 }
 

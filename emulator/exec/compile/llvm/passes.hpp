@@ -16,10 +16,9 @@ namespace warplens::exec::compile {
 /// Of a level, "x86-64-v4"; nullptr: see `problem`.
 std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view level, std::string& problem);
 
-/// Runs the passes over a module.
-void run_passes(
-    llvm::Module& module, llvm::TargetMachine& machine, llvm::ArrayRef<const char*> pipelines,
-    llvm::function_ref<void()> between = [] {});
+/// Runs pipelines of passes of functions over those functions of a module that are defined, one after the other.
+void run_passes(llvm::Module& module, llvm::TargetMachine& machine,
+                llvm::function_ref<void(llvm::Function&, llvm::function_ref<void(const char* pipeline)>)> each);
 /// Functions of the bitcode in it will be inlined; `ours` will not.
 void mark_inlined(llvm::Module& module, llvm::function_ref<bool(const llvm::Function&)> ours, std::string_view level);
 
