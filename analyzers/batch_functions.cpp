@@ -401,7 +401,7 @@ std::uint32_t with_unlike_pairs(const LaneNumbers& keys, const BatchNumbers& mas
       constexpr int lane = 2 * i;
       constexpr auto both = static_cast<std::int32_t>(3u << lane);
       const V pair = reinterpret_cast<V>((mask & both) == both);
-      const V distance = loaded(keys.lane[lane + 1], access) - loaded(keys.lane[lane], access);
+      const V distance = difference(loaded(keys.lane[lane + 1], access), loaded(keys.lane[lane], access));
       differ |= pair & some & reinterpret_cast<V>(distance != known);
       known = (pair & distance) | (~pair & known);
       some |= pair;
@@ -412,13 +412,13 @@ std::uint32_t with_unlike_pairs(const LaneNumbers& keys, const BatchNumbers& mas
 
 std::uint32_t differ_by(const BatchNumbers& a, const BatchNumbers& b, std::int32_t by) {
   return accesses_that([&](int access) __attribute__((always_inline)) {
-    return reinterpret_cast<V>(loaded(a, access) - loaded(b, access) == by);
+    return reinterpret_cast<V>(difference(loaded(a, access), loaded(b, access)) == by);
   });
 }
 
 std::uint32_t differ_by_at_least(const BatchNumbers& a, const BatchNumbers& b, const BatchNumbers& by) {
   return accesses_that([&](int access) __attribute__((always_inline)) {
-    return reinterpret_cast<V>(loaded(a, access) - loaded(b, access) >= loaded(by, access));
+    return reinterpret_cast<V>(difference(loaded(a, access), loaded(b, access)) >= loaded(by, access));
   });
 }
 

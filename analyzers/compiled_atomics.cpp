@@ -85,8 +85,9 @@ exec::AccessRows CompiledAtomics::compiled(const exec::AccessRows& rows, exec::M
     return result;
   }
   for (std::size_t i = 0; i < rows.count; ++i) {
+    const exec::Access row = rows[i];
     exec::Access copy;
-    const exec::Access& one = changed(rows[i], copy);
+    const exec::Access& one = changed(row, copy);
     masks[i] = one.mask;
     result.kind = one.kind; // of all the same
   }

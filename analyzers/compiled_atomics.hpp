@@ -32,6 +32,7 @@ public:
       return access;
     return changed(access, copy);
   }
+  const exec::Access& compiled(exec::Access&& access, exec::Access& copy) const = delete; // the result may be `access`
 
   /// The same for several accesses; `masks` has room for theirs.
   [[nodiscard]] exec::AccessRows compiled(const exec::AccessRows& rows, exec::Mask* masks) const;
@@ -43,6 +44,7 @@ private:
     bool counts = false;    ///< in shared memory, one lane for all of the same address
   };
   [[nodiscard]] const exec::Access& changed(const exec::Access& access, exec::Access& copy) const;
+  const exec::Access& changed(exec::Access&& access, exec::Access& copy) const = delete;
   std::vector<Way> ways_; ///< by instruction; empty without atomics
 };
 

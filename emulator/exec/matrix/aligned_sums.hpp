@@ -163,12 +163,16 @@ public:
   /// Two positions, the first of which is even; of the columns, the even ones first.
   void put(int position, EightFloats first, EightFloats second) {
     const Scaled<EightIntegers, EightFloats> a = number(position, first), b = number(position, second);
-    constexpr std::int32_t kBiasOfSum = kBias << 23;
-    put_columns(to_, position, a.x, b.x, if_present(a.x, a.exponents - kBiasOfSum),
-                if_present(b.x, b.exponents - kBiasOfSum));
+    put_columns(to_, position, a.x, b.x, if_present(a.x, of_sum(a.exponents)), if_present(b.x, of_sum(b.exponents)));
   }
 
 private:
+  /// Those of zeros may have any value, and wrap around.
+  static EightIntegers of_sum(EightIntegers exponents) {
+    using Unsigned = std::uint32_t __attribute__((vector_size(32)));
+    constexpr std::uint32_t kBiasOfSum = std::uint32_t{kBias} << 23;
+    return reinterpret_cast<EightIntegers>(reinterpret_cast<Unsigned>(exponents) - kBiasOfSum);
+  }
   Scaled<EightIntegers, EightFloats> number(int position, EightFloats x) {
     const auto exponents = exponents_of<EightIntegers>(x, smallest_);
     most_ = exponents > most_ ? exponents : most_;

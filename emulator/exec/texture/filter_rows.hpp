@@ -12,11 +12,17 @@ namespace warplens::exec::WARPLENS_LEVEL {
 /// Up to four texels of a slice: bit 0 of the index is x, bit 1 y.
 using SliceWeights = Row<std::int32_t>[4];
 
+/// The part of a weight, in units of 1/256. Inactive lanes may have any numbers, whose product wraps around.
+inline std::int32_t part_of(std::int32_t weight, std::int32_t part, std::uint32_t rounding) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(part) * static_cast<std::uint32_t>(weight) + rounding) >>
+         8;
+}
+
 /// Splits a total along an axis.
 inline void split(const Row<std::int32_t>& second, const Row<std::int32_t>& total, Row<std::int32_t>& one,
                   Row<std::int32_t>& two) {
   each_lane([&](int i) {
-    const std::int32_t all = total[i], part = (second[i] * all + 128) >> 8;
+    const std::int32_t all = total[i], part = part_of(all, second[i], 128);
     two[i] = part;
     one[i] = all - part;
   });
@@ -25,8 +31,8 @@ inline void split(const Row<std::int32_t>& second, const Row<std::int32_t>& tota
 inline void slice_weights(const Row<std::int32_t>& x, const Row<std::int32_t>& y, const Row<std::int32_t>& total,
                           SliceWeights& weights) {
   each_lane([&](int i) {
-    const std::int32_t all = total[i], right = (x[i] * all + 128) >> 8, left = all - right;
-    const std::int32_t upper_right = (y[i] * right + 128) >> 8, upper_left = (y[i] * left + 127) >> 8;
+    const std::int32_t all = total[i], right = part_of(all, x[i], 128), left = all - right;
+    const std::int32_t upper_right = part_of(right, y[i], 128), upper_left = part_of(left, y[i], 127);
     weights[0][i] = left - upper_left;
     weights[1][i] = right - upper_right;
     weights[2][i] = upper_left;
