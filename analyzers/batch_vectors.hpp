@@ -30,9 +30,7 @@ using U = std::uint32_t __attribute__((vector_size(kVectorBytes)));
 #define WARPLENS_INLINE [[gnu::always_inline]] inline
 
 /// Wraps around.
-WARPLENS_INLINE V difference(V a, V b) {
-  return reinterpret_cast<V>(reinterpret_cast<U>(a) - reinterpret_cast<U>(b));
-}
+WARPLENS_INLINE V difference(V a, V b) { return reinterpret_cast<V>(reinterpret_cast<U>(a) - reinterpret_cast<U>(b)); }
 
 WARPLENS_INLINE V loaded(const BatchNumbers& from, int first) {
   V v;

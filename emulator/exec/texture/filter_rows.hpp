@@ -88,15 +88,18 @@ template <int digits, int least> inline void round_floats(const Row<double>& sum
 template <int corners>
 inline void add_fractions(const Row<std::uint32_t>* texels, const Row<std::int32_t>* weights, Row<std::int32_t>& sum) {
   each_lane([&](int i) {
-    std::int32_t all = sum[i];
-    for (int k = 0; k < corners; ++k) all += weights[k][i] * static_cast<std::int32_t>(texels[k][i]);
-    sum[i] = all;
+    auto all = static_cast<std::uint32_t>(sum[i]); // wraps around in inactive lanes
+    for (int k = 0; k < corners; ++k) all += static_cast<std::uint32_t>(weights[k][i]) * texels[k][i];
+    sum[i] = static_cast<std::int32_t>(all);
   });
 }
 
 inline void round_fractions(const Row<std::int32_t>& sum, bool is_signed, Row<std::uint32_t>& to) {
   const float one = is_signed ? 32767.0f : 65535.0f;
-  each_lane([&](int i) { to[i] = std::bit_cast<std::uint32_t>(static_cast<float>((sum[i] + 128) >> 8) / one); });
+  each_lane([&](int i) {
+    const auto rounded = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum[i]) + 128) >> 8;
+    to[i] = std::bit_cast<std::uint32_t>(static_cast<float>(rounded) / one);
+  });
 }
 
 } // namespace warplens::exec::WARPLENS_LEVEL
