@@ -86,7 +86,7 @@ NarrowLoads::NarrowLoads(const Profile& profile, const Code& code) {
       group.bytes = bytes;
       for (const OpenLoad& load : loads) {
         group.rows.push_back(load.row);
-        if (std::abs(load.row->stride) == bytes) whole_.insert(load.row->instruction);
+        if (magnitude(load.row->stride) == bytes) whole_.insert(load.row->instruction);
       }
     });
   };

@@ -8,7 +8,9 @@
 #include "analyzers/findings.hpp"
 #include "emulator/ir/opcode_parts.hpp"
 
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,6 +27,12 @@ Finding note_on_requests(const InstructionRow& row, std::string_view rule, std::
                          std::string_view remedy);
 /// The metrics of the row that exist become values of the finding.
 void keep_evidence(Finding& finding, const InstructionRow& row, std::initializer_list<MetricKey> keys);
+
+/// Bytes without the direction. Traces may have any distance: that of the lowest number is the highest.
+constexpr std::int64_t magnitude(std::int64_t distance) {
+  constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+  return distance == kLowest ? std::numeric_limits<std::int64_t>::max() : distance < 0 ? -distance : distance;
+}
 
 /// Warp instructions.
 double executed(const InstructionRow& row);

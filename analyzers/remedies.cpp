@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bitset>
-#include <cstdlib>
 #include <functional>
 #include <set>
 
@@ -83,13 +82,14 @@ struct Lattice {
 
 std::optional<Lattice> lattice_of(const RecordedAccess& a) {
   if (a.mask != ~exec::Mask{0}) return std::nullopt;
-  const auto at = [&](int lane) { return static_cast<std::int64_t>(a.addresses[lane]); };
-  for (const int group : {32, 16, 8, 4, 2}) {
-    const Lattice found{at(1) - at(0), group == exec::kWarpSize ? 0 : at(group) - at(0), group};
+  const auto from_first = [&](std::uint32_t lane) { return a.addresses[lane] - a.addresses[0]; };
+  for (const std::uint32_t group : {32u, 16u, 8u, 4u, 2u}) {
+    const std::uint64_t stride = from_first(1), step = group == exec::kWarpSize ? 0 : from_first(group);
     bool fits = true;
-    for (int lane = 0; lane < exec::kWarpSize && fits; ++lane)
-      fits = at(lane) == at(0) + lane % group * found.stride + lane / group * found.step;
-    if (fits) return found;
+    for (std::uint32_t lane = 0; lane < exec::kWarpSize && fits; ++lane)
+      fits = from_first(lane) == lane % group * stride + lane / group * step;
+    if (fits)
+      return Lattice{static_cast<std::int64_t>(stride), static_cast<std::int64_t>(step), static_cast<int>(group)};
   }
   return std::nullopt;
 }
@@ -134,7 +134,7 @@ std::int64_t between_lanes(const InstructionRow& row) {
 /// in the same order; 0 if there is no other instruction.
 double used_share(const InstructionRow& row, const Profile& profile) {
   const RecordedAccess* const own = typical(row, Space::global);
-  const std::int64_t size = std::abs(between_lanes(row));
+  const std::int64_t size = magnitude(between_lanes(row));
   if (own == nullptr || size == 0 || size > kLargestStructure) return 0;
   std::bitset<kLargestStructure> used;
   const auto use = [&](std::int64_t offset) {
@@ -148,7 +148,7 @@ double used_share(const InstructionRow& row, const Profile& profile) {
     for (const RecordedAccess& a : other.recorded) {
       if (a.cta != own->cta || a.warp != own->warp || a.visit != own->visit) continue;
       const auto apart = distance(*own, a);
-      if (!apart || *apart == 0 || std::abs(*apart) >= size) continue;
+      if (!apart || *apart == 0 || magnitude(*apart) >= size) continue;
       others = true;
       use(*apart);
     }
@@ -180,7 +180,7 @@ Changes ideal_of_all(std::int64_t stride, const Profile& profile, const rules::C
   for (const InstructionRow& row : profile.instructions) {
     const RecordedAccess* const a = typical(row, Space::global);
     const auto lanes = a != nullptr ? lattice_of(*a) : std::nullopt;
-    if (!lanes || std::abs(lanes->stride) != stride) continue;
+    if (!lanes || magnitude(lanes->stride) != stride) continue;
     if (const double remaining = remaining_of(row, rule); remaining < 1)
       changes.accesses.push_back({row.instruction, remaining});
   }
@@ -245,7 +245,7 @@ Remedy staged(const InstructionRow& row, double remaining, const Profile& profil
 }
 
 std::optional<Remedy> of_structures(const InstructionRow& row, const Profile& profile, const rules::Coalescing& rule) {
-  const std::int64_t stride = std::abs(between_lanes(row));
+  const std::int64_t stride = magnitude(between_lanes(row));
   const double used = used_share(row, profile);
   if (used == 0) return std::nullopt;
   return Remedy{fmt::format("store the fields of these structures of {} bytes in separate arrays, so that neighbouring "
@@ -256,7 +256,7 @@ std::optional<Remedy> of_structures(const InstructionRow& row, const Profile& pr
 
 std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, double remaining, const Profile& profile,
                               const rules::Coalescing& rule, const Code& code) {
-  const std::int64_t word = row.lane_bytes, stride = std::abs(lanes.stride);
+  const std::int64_t word = row.lane_bytes, stride = magnitude(lanes.stride);
   if (lanes.stride == word) {
     if (lanes.group == exec::kWarpSize) return std::nullopt; // only misaligned
     return Remedy{fmt::format("make the x dimension of the block a multiple of {} threads, so that a warp accesses "
@@ -266,7 +266,7 @@ std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, d
   }
   if (stride <= word) return std::nullopt;
   if (const auto loop = between_visits(row);
-      loop && *loop != 0 && std::abs(*loop) <= kUnrolled * word && std::abs(*loop) < stride)
+      loop && *loop != 0 && magnitude(*loop) <= kUnrolled * word && magnitude(*loop) < stride)
     return Remedy{"exchange the roles of the thread index and the loop counter: each thread walks along a row of its "
                   "own, but neighbouring threads should access neighbouring words in each iteration",
                   ideal(row, remaining)};
@@ -278,7 +278,7 @@ std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, d
   if (transposes(row, profile)) return staged(row, remaining, profile, code);
   const auto warps = between_warps(row);
   const std::int64_t step = lanes.group < exec::kWarpSize ? lanes.step : warps.value_or(word);
-  if (std::abs(step) > word) return std::nullopt;
+  if (magnitude(step) > word) return std::nullopt;
   return Remedy{fmt::format("exchange x and y: neighbouring threads in x are {} bytes apart, those in y access "
                             "neighbouring words",
                             stride),
@@ -357,7 +357,7 @@ std::optional<Remedy> padding(const InstructionRow& row, const Profile& profile,
   const double least = own - static_cast<double>(counted.sum.conflicts());
 
   std::set<std::uint64_t> pitches = {64, 128, 256, 512, 1024};
-  if (row.stride != 0) pitches.insert(static_cast<std::uint64_t>(std::abs(row.stride)));
+  if (row.stride != 0) pitches.insert(static_cast<std::uint64_t>(magnitude(row.stride)));
   struct Best {
     double all, own;
     std::uint64_t pitch, pad;

@@ -2,7 +2,7 @@
 // CUresult, from the table in driver_errors.def.
 #pragma once
 
-enum CUresult {
+enum CUresult : int {
 #define X(name, value, text) name = (value),
 #include "runtime/abi/driver_errors.def"
 #undef X

@@ -90,8 +90,7 @@ TEST(Habits, PrintingIsRecognised) {
 
 // ---- what an instruction is, the instruction table says: nobody who checks, counts or predicts asks for its name
 
-std::vector<int> lines_that_ask_for_an_opcode(std::string_view text) {
-  static const std::regex pattern(R"(opcode\w*(\(\))?\s*[!=]=\s*"|opcode\w*(\(\))?\.starts_with\()");
+std::vector<int> matching_lines(std::string_view text, const std::regex& pattern) {
   std::vector<int> lines;
   std::istringstream code{std::string(text)};
   int number = 0;
@@ -100,6 +99,11 @@ std::vector<int> lines_that_ask_for_an_opcode(std::string_view text) {
     if (std::regex_search(line, pattern)) lines.push_back(number);
   }
   return lines;
+}
+
+std::vector<int> lines_that_ask_for_an_opcode(std::string_view text) {
+  static const std::regex pattern(R"(opcode\w*(\(\))?\s*[!=]=\s*"|opcode\w*(\(\))?\.starts_with\()");
+  return matching_lines(text, pattern);
 }
 
 TEST(Habits, TheTableIsAskedNotTheOpcode) {
@@ -213,6 +217,26 @@ TEST(Habits, LiteralsAreRecognised) {
   const std::vector<std::string> names{"6.0", "h200"};
   EXPECT_EQ(lines_with_literal("int a;\nif (rule.name == \"6.0\") a = 1;", names), std::vector<int>{2});
   EXPECT_TRUE(lines_with_literal("int a; // \"6.0\"\nf(\"16.0\", \"h200.toml\");", names).empty());
+}
+
+// ---- a program that calls the runtime may pass any number for an enumeration: without a fixed type, reading one that
+// is not among its values is undefined behaviour
+
+std::vector<int> lines_with_open_enumerations(std::string_view text) {
+  static const std::regex pattern(R"(^\s*(typedef\s+)?enum\s+(class\s+)?\w*\s*\{)");
+  return matching_lines(text, pattern);
+}
+
+TEST(Habits, EnumerationsOfCallersHaveATypeOfTheirOwn) {
+  int seen = 0;
+  for (const SourceFile& file : tree()) {
+    if (!file.path.starts_with("runtime/abi/")) continue;
+    ++seen;
+    for (const int line : lines_with_open_enumerations(file.text))
+      ADD_FAILURE() << file.path << ":" << line << ": write enum NAME : int";
+  }
+  EXPECT_GT(seen, 5);
+  EXPECT_EQ(lines_with_open_enumerations("enum A : int { a };\nenum B { b };\n"), std::vector<int>{2});
 }
 
 // ---- words that belong to one machine, not to the project. Written in pieces, for this file is read too.

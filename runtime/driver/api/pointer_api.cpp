@@ -27,7 +27,7 @@ bool answer(CUpointer_attribute attribute, const std::optional<Allocation>& foun
     return true;
   }
   case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-    put(data, !found ? 0u : unsigned{is_host(a.kind) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE});
+    put(data, !found ? 0u : static_cast<unsigned>(is_host(a.kind) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE));
     return found.has_value();
   case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: put(data, found ? pointer : CUdeviceptr{0}); return found.has_value();
   case CU_POINTER_ATTRIBUTE_HOST_POINTER: {
