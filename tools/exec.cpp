@@ -235,6 +235,7 @@ bool set_environment(const po::variables_map& values) {
     set_compile_mode(word);
     set(environment::kCompile, word);
   }
+  if (values.count("explain-compiled") != 0) set(environment::kExplainCompiled, "1");
   pass_analysis_options(values);
   const bool conditions = pass_report_options(values, values.count("tool") != 0);
   pass_processes(values);

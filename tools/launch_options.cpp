@@ -77,6 +77,7 @@ void add_compile_option(po::options_description& options) {
   options.add_options()(
       "compile", po::value<std::string>()->value_name("off|auto|always"),
       "compile kernels to machine code: none, those that run long, or all; the default is WARPLENS_COMPILE, or auto");
+  options.add_options()("explain-compiled", "show what --compile has compiled, and what it has not");
 }
 
 void add_device_option(po::options_description& options, std::string_view purpose, std::string_view otherwise) {

@@ -92,7 +92,6 @@ po::options_description run_options() {
   add_tool_options(options);
   add_selection_options(options, "check");
   add("time", "show how long the emulation took");
-  add("explain-compiled", "show what --compile has compiled, and what it has not");
   add("help,h", "show this help");
   return options;
 }

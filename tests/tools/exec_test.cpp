@@ -43,6 +43,14 @@ TEST(Exec, SetsTheDevice) {
   EXPECT_EQ(o.err.find("error:"), o.err.rfind("error:")) << o.err;
 }
 
+// Without a compiler, it says why.
+TEST(Exec, ExplainsWhatWasCompiled) {
+  const Output o = run_program({"exec", "--compile", "always", "--explain-compiled", "--", WARPLENS_LAUNCHES, "2"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_TRUE(o.err.starts_with("scale: ")) << o.err;
+  EXPECT_EQ(run_program({"exec", "--explain-compiled", "--compile", "off", "--", WARPLENS_LAUNCHES, "2"}).err, "");
+}
+
 TEST(Exec, ReportsAreShownAtExit) {
   const Output o = run_program({"exec", "--analyze", "--", WARPLENS_LAUNCHES, "2"});
   EXPECT_EQ(o.status, 0) << o.err;

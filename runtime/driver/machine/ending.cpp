@@ -40,6 +40,7 @@ struct Writer {
     if (ended_by != 0) tell(fmt::format("the program is ended: {}", strsignal(ended_by)));
     write_reports();
     finish_tools();
+    explain_compiled();
     if (ended_by != 0) end_by(ended_by);
     sem_post(&written);
   }

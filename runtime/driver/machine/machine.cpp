@@ -39,6 +39,7 @@ void finish(int status, void*) {
   const bool is_idle = machine.finish_work();
   if (const std::string text = api::Overruns::instance().summary(); !text.empty()) tell(text);
   finish_tools();
+  explain_compiled();
   if (is_idle) return;
   write_reports();
   std::fflush(nullptr);
@@ -77,7 +78,7 @@ CUresult Machine::initialise() {
   const bool reports = observer != nullptr;
   set_observer(std::move(observer));
   start_tools();
-  if (reports || sanitizer() != nullptr) write_at_other_ends();
+  if (reports || sanitizer() != nullptr || std::getenv(environment::kExplainCompiled) != nullptr) write_at_other_ends();
   hold_limits();
   api::keep_freed_memory();
   process_.store(getpid(), std::memory_order_release);

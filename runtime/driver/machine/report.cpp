@@ -3,6 +3,7 @@
 
 #include "api/files/output_file.hpp"
 #include "api/html/page.hpp"
+#include "api/launch/compiled.hpp"
 #include "api/launch/report_archive.hpp"
 #include "api/report/json_report.hpp"
 #include "api/report/report_files.hpp"
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -318,6 +320,12 @@ std::shared_ptr<Observer> observer_from_environment(const model::Device& device)
   start_operation_log();
   std::atexit([] { reporter()->at_exit(); });
   return reporter();
+}
+
+void explain_compiled() {
+  static std::atomic_flag told;
+  if (std::getenv(environment::kExplainCompiled) == nullptr || told.test_and_set()) return;
+  std::fputs(api::explain_compiled().c_str(), stderr);
 }
 
 void write_reports() {

@@ -17,5 +17,7 @@ std::shared_ptr<Observer> observer_from_environment(const model::Device& device)
 
 /// Writes the reports of that observer, once, for processes that end without exit().
 void write_reports();
+/// What was compiled of the kernels, if the user wants to know; once.
+void explain_compiled();
 
 } // namespace warplens::runtime
