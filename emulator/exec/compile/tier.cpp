@@ -109,22 +109,37 @@ const Level* level_of(const Program& program) {
   return nullptr;
 }
 
+using BlockShape = std::array<std::uint32_t, 3>;
+
+// A kernel to be compiled, and what explanations say of it: its module may be gone when the compiler has time for it.
+struct Order {
+  Order(const Program& program, BlockShape shape)
+      : block(shape), kernel(fmt::format("{}{}", program.function->name, program.watched ? ", analysed" : "")) {
+    for (const ir::Instruction& i : program.function->instructions) opcodes.emplace_back(i.opcode);
+  }
+  BlockShape block;
+  std::string kernel;
+  std::vector<std::string> opcodes; ///< by instruction
+};
+
 // The opcodes of the instructions whose ops run in a way: "bar.sync 2, shfl.sync.bfly.b32 1"
-std::string opcodes(const Program& program, const CompileOutcome& outcome, CompileOutcome::How how) {
+std::string opcodes(const Program& program, const Order& order, const CompileOutcome& outcome,
+                    CompileOutcome::How how) {
   std::map<std::string_view, int> counts;
   std::uint32_t last = ~0u;
   for (std::size_t i = 0; i < outcome.how.size(); ++i) {
     const std::uint32_t instruction = program.ops[i].instruction;
-    if (outcome.how[i] != how || instruction == last || instruction >= program.function->instructions.size()) continue;
+    if (outcome.how[i] != how || instruction == last || instruction >= order.opcodes.size()) continue;
     last = instruction;
-    ++counts[program.function->instructions[instruction].opcode];
+    ++counts[order.opcodes[instruction]];
   }
   std::string text;
   for (const auto& [opcode, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", opcode, count);
   return text;
 }
 
-std::string explanation_of(const Program& program, const CompileOutcome& outcome, double milliseconds) {
+std::string explanation_of(const Program& program, const Order& order, const CompileOutcome& outcome,
+                           double milliseconds) {
   using How = CompileOutcome::How;
   const auto count = [&](How how) { return std::count(outcome.how.begin(), outcome.how.end(), how); };
   std::string text = outcome.problem.empty()
@@ -136,7 +151,7 @@ std::string explanation_of(const Program& program, const CompileOutcome& outcome
                       count(How::compiled), count(How::handler), count(How::interpreter), count(How::never));
   for (const auto& [how, name] :
        {std::pair{How::handler, "by handlers"}, {How::interpreter, "interpreted"}, {How::never, "not reached"}})
-    if (const std::string list = opcodes(program, outcome, how); !list.empty())
+    if (const std::string list = opcodes(program, order, outcome, how); !list.empty())
       text += fmt::format("  {}: {}\n", name, list);
   return text;
 }
@@ -150,9 +165,9 @@ std::vector<std::string>& explanations() {
   return list;
 }
 
-void explain(const Program& program, const std::string& text) {
+void explain(const Order& order, const std::string& text) {
   const std::lock_guard lock(explanations_mutex());
-  explanations().push_back(fmt::format("{}{}: {}", program.function->name, program.watched ? ", analysed" : "", text));
+  explanations().push_back(fmt::format("{}: {}", order.kernel, text));
 }
 
 // Code of this level and version of the compiler is kept in the user's cache folder.
@@ -168,18 +183,16 @@ void use_cache(CompileRequest& request) {
   };
 }
 
-using BlockShape = std::array<std::uint32_t, 3>;
-
-void compile(const Program& program, BlockShape block) {
+void compile(const Program& program, const Order& order) {
   KernelCode& code = *program.code;
-  if (!program.compilable) return explain(program, fmt::format("not compiled: {}\n", program.why_interpreted));
+  if (!program.compilable) return explain(order, fmt::format("not compiled: {}\n", program.why_interpreted));
   const Level* const level = level_of(program);
   if (level == nullptr || library().compile == nullptr)
-    return explain(program, fmt::format("not compiled: {}\n", library().problem));
+    return explain(order, fmt::format("not compiled: {}\n", library().problem));
   const auto start = std::chrono::steady_clock::now();
   CompileRequest request;
   request.program = &program;
-  request.block = block;
+  request.block = order.block;
   request.level = program.level;
   request.functions = support_functions();
   request.worker = library_folder() / kWorker;
@@ -192,8 +205,8 @@ void compile(const Program& program, BlockShape block) {
   }
   CompileOutcome outcome;
   library().compile(request, outcome);
-  explain(program,
-          explanation_of(program, outcome,
+  explain(order,
+          explanation_of(program, order, outcome,
                          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()));
   code.tallies = std::move(outcome.tallies);
   code.tally_words = outcome.tally_words;
@@ -206,10 +219,6 @@ void compile(const Program& program, BlockShape block) {
   code.pairs.resize(program.ops.size());
   for (const CompileOutcome::PairEntry& pair : outcome.pairs) code.pairs[pair.op] = pair.run;
   code.first_pair.store(code.pairs.data(), std::memory_order_release);
-}
-
-void compile_once(const Program& program, BlockShape block) {
-  std::call_once(program.code->once, [&] { compile(program, block); });
 }
 
 BlockShape block_of(const Launch& launch) {
@@ -228,10 +237,10 @@ public:
     return it;
   }
 
-  void compile(std::shared_ptr<const Program> program, BlockShape block) {
+  void compile(std::shared_ptr<const Program> program, Order order) {
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
-    waiting_.emplace_back(std::move(program), block);
+    waiting_.emplace_back(std::move(program), std::move(order));
     if (!thread_.joinable()) {
       // LLVM's data must not be destroyed while the thread uses it. What is registered last runs first.
       library();
@@ -248,10 +257,10 @@ private:
     for (;;) {
       changed_.wait(lock, [&] { return stopped_ || !waiting_.empty(); });
       if (stopped_) return;
-      const auto [program, block] = std::move(waiting_.front());
+      const auto [program, order] = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
-      compile_once(*program, block);
+      std::call_once(program->code->once, [&] { exec::compile(*program, order); });
       lock.lock();
     }
   }
@@ -269,7 +278,7 @@ private:
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::pair<std::shared_ptr<const Program>, BlockShape>> waiting_;
+  std::deque<std::pair<std::shared_ptr<const Program>, Order>> waiting_;
   std::thread thread_;
   bool stopped_ = false;
   pid_t owner_ = 0; ///< the process that has the thread
@@ -294,7 +303,8 @@ bool compile_before(const Launch& launch) {
   // A tool shows what warps do in the order in which they run without compiled code.
   if (mode == CompileMode::off || launch.tools.any() || launch.schedule_seed != 0) return false;
   if (launch.shape.cluster_ctas() > 1) return false; // compiled code knows no ranks in addresses of shared memory
-  if (mode == CompileMode::always) compile_once(program, block_of(launch));
+  if (mode == CompileMode::always)
+    std::call_once(program.code->once, [&] { compile(program, {program, block_of(launch)}); });
   if (!program.compilable) return false;
   return mode == CompileMode::automatic ? !library_folder().empty() : !program.code->entries.empty();
 }
@@ -304,7 +314,7 @@ void count_steps(const Launch& launch, std::uint64_t steps) {
   if (compile_mode() != CompileMode::automatic || library_folder().empty()) return;
   KernelCode& code = *program.code;
   if (code.steps.fetch_add(steps, std::memory_order_relaxed) + steps < kHot) return;
-  if (!code.asked.exchange(true)) Background::instance().compile(launch.program, block_of(launch));
+  if (!code.asked.exchange(true)) Background::instance().compile(launch.program, {program, block_of(launch)});
 }
 
 } // namespace warplens::exec
