@@ -430,7 +430,7 @@ void Cta::count_longest() {
 
 Cta::Progress Cta::run(std::int64_t budget) {
   // Other orders are to show what this one hides: one warp then runs as far as it can.
-  const bool pairs = program.warp_bytes <= kLargestPair && worker.launch.schedule_seed == 0 && !worker.compiled;
+  const bool pairs = program.takes_turns && worker.launch.schedule_seed == 0 && !worker.compiled;
   const auto together = worker.checkers.empty() ? run_together<false> : run_together<true>;
   const auto alone = worker.checkers.empty() ? run_alone<false> : run_alone<true>;
   const PairHandler* const compiled_pairs = worker.compiled && short_pairs_ < kMostShortPairs

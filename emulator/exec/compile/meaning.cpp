@@ -4,6 +4,7 @@
 #include "emulator/exec/access/atomics.hpp"
 #include "emulator/exec/block/barriers.hpp"
 #include "emulator/exec/block/control.hpp"
+#include "emulator/exec/block/membermasks.hpp"
 #include "emulator/exec/compile/support.hpp"
 
 namespace warplens::exec {
@@ -52,6 +53,24 @@ void Meanings::add(Handler handler, OpMeaning meaning) {
   if (handler != nullptr) all_.emplace(handler, meaning);
 }
 
+void Meanings::add_across(const Level& level) {
+  using enum WarpOperation;
+  const auto add_key = [&](const WarpHandlerKey& key) {
+    OpMeaning m{Means::across};
+    m.warp = key;
+    Meanings::add(level.warp(key), m);
+  };
+  for (const bool sync : {false, true}) {
+    for (const WarpOperation shuffle : {shuffle_up, shuffle_down, shuffle_butterfly, shuffle_index})
+      for (const bool predicate : {false, true}) add_key({shuffle, sync, predicate});
+    for (const WarpOperation vote : {vote_all, vote_any, vote_uniform, ballot}) add_key({vote, sync, false});
+  }
+  for (const WarpOperation reduction :
+       {WarpOperation::add, min_unsigned, max_unsigned, min_signed, max_signed, bit_and, bit_or, bit_xor})
+    add_key({reduction, true, false});
+  add_key({active_mask, false, false});
+}
+
 Meanings::Meanings(const Level& level) {
   const HandlerRows& rows = level.lanes();
   for (std::uint32_t entry = 0; entry < rows.size(); ++entry)
@@ -92,6 +111,7 @@ Meanings::Meanings(const Level& level) {
     m.special = name;
     add(level.warp({.operation = operation}), m);
   }
+  add_across(level);
   const std::pair<Handler, Means> others[] = {{predicate_and, Means::predicate_and},
                                               {predicate_or, Means::predicate_or},
                                               {predicate_xor, Means::predicate_xor},
@@ -107,6 +127,7 @@ Meanings::Meanings(const Level& level) {
                                               {exit_lanes, Means::exit},
                                               {barrier, Means::barrier},
                                               {barrier_of_cta, Means::barrier},
+                                              {warp_barrier, Means::warp_barrier},
                                               {trap, Means::trap}};
   for (const auto& [handler, kind] : others) add(handler, {kind});
 }

@@ -34,6 +34,8 @@ struct OpMeaning {
     exit,
     trap,
     barrier,
+    warp_barrier,
+    across, ///< the lanes of a warp, as `warp` says
   };
   Kind kind = Kind::unknown;
   std::uint32_t entry = 0;
@@ -47,6 +49,7 @@ struct OpMeaning {
   const char* special = nullptr;
   const char* atomic = nullptr; ///< the function that does it in all lanes at once (support.hpp), if there is one
   bool sign_extends = false;    ///< where the result is wider
+  WarpHandlerKey warp{};        ///< of `across`
   std::uint8_t latency = 1;     ///< of a `lane` op whose functor is one instruction of the processor: cycles, about
 };
 
@@ -57,6 +60,7 @@ public:
 
 private:
   void add(Handler handler, OpMeaning meaning);
+  void add_across(const Level& level);
   std::unordered_map<Handler, OpMeaning> all_;
 };
 

@@ -78,6 +78,16 @@ template <class Element> void store(const std::uint64_t* places, const void* val
     for_each_storing_lane(mask, sizeof(Element), lane);
 }
 
+// As if the branch had split the warp, and the lanes that jumped were waiting already.
+void split_off(Warp* warp, const Op* branch, Mask side) {
+  if (side == warp->active) return;
+  const Op* const meet = branch + static_cast<std::int32_t>(branch->src[0]);
+  Paths& paths = *warp->paths;
+  if (paths.rejoin != meet) paths.waiting.push_back({meet, paths.rejoin, warp->active});
+  paths.rejoin = meet;
+  activate(warp, side);
+}
+
 void tell_special_operands(Warp* warp, std::uint32_t instruction, Mask lanes) {
   tell_special(warp, instruction, lanes);
   warp->worker->begin_tallies();
@@ -116,6 +126,7 @@ std::vector<std::pair<const char*, void*>> support_functions() {
       {"warplens_store_2", reinterpret_cast<void*>(&store<std::uint16_t>)},
       {"warplens_store_4", reinterpret_cast<void*>(&store<std::uint32_t>)},
       {"warplens_store_8", reinterpret_cast<void*>(&store<std::uint64_t>)},
+      {"warplens_split_off", reinterpret_cast<void*>(&split_off)},
       {"warplens_tell_special", reinterpret_cast<void*>(&tell_special_operands)},
       {"warplens_tell_branch", reinterpret_cast<void*>(&tell_branch)},
       {"warplens_fetch_sequences", reinterpret_cast<void*>(&fetch_sequences)},

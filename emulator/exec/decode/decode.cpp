@@ -79,14 +79,12 @@ Expected<std::shared_ptr<Program>> Decoder::run() {
   finish_frames();
   if (diagnostics_.has_errors()) return failed();
   file_.finish(*program_);
-  // Compiled warps do not run in pairs: a program whose results depend on the order of the accesses of several warps
-  // must not notice.
-  program_->why_interpreted = !function_.parts.empty() ? "it calls functions"
-                              : checked_               ? "a tool checks each step"
-                              : program_->warp_bytes <= kLargestPair && ir::depends_on_warp_order(module_, function_)
-                                  ? "its atomics, fences or volatile accesses may show the order in which warps run"
-                                  : "";
+  program_->why_interpreted = checked_ ? "a tool checks each step" : "";
   program_->compilable = *program_->why_interpreted == '\0';
+  // Compiled warps do not take turns after each instruction: a program that may show the order must not notice when it
+  // has been compiled. A tool sees more of what can happen if they do.
+  program_->takes_turns =
+      program_->warp_bytes <= kLargestPair && !(program_->compilable && ir::depends_on_warp_order(module_, function_));
   return program_;
 }
 

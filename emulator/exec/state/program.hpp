@@ -118,6 +118,7 @@ struct Program {
   std::string_view level;           ///< of its handlers
   bool compilable = false;          ///< may be compiled (exec/compile); otherwise, …
   const char* why_interpreted = ""; ///< … why not
+  bool takes_turns = false;         ///< two warps may take turns after each instruction
   std::shared_ptr<KernelCode> code = std::make_shared<KernelCode>();
   std::uint32_t warp_bytes = 0; ///< Warp header and register file
   std::vector<ConstantRow> constants;

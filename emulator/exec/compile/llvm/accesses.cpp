@@ -35,34 +35,29 @@ bool is_possible(const Shape& address, std::uint32_t bytes, std::uint32_t elemen
 void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
   const Op& o = program_.ops[op];
   Access a{op, *o.site, region_.facts(op).meaning.memory, rows_->shape(o.src[0])};
-  const bool sequence = a.address.is_sequence();
   const bool gathers = rows_->chunks().vector_bytes() == 64;
-  if (!is_quick(a.site.space) || a.site.lane_bytes != a.lane_bytes() ||
-      (sequence && !is_possible(a.address, a.lane_bytes(), a.element_bytes(), loads, gathers)))
+  const bool by_warp =
+      !a.address.is_sequence() || is_possible(a.address, a.lane_bytes(), a.element_bytes(), loads, gathers);
+  const bool by_lanes = takes_lanes_apart(a, loads, computed);
+  if (!is_quick(a.site.space) || a.site.lane_bytes != a.lane_bytes() || !(by_warp || by_lanes))
     return by_handler(op, computed);
-  BasicBlock* const trying = block();
   BasicBlock* const on = block();
   BasicBlock* const handled = BasicBlock::Create(b_.getContext(), "handled", body_);
-  BasicBlock* const apart =
-      takes_lanes_apart(a, loads, computed) ? BasicBlock::Create(b_.getContext(), "apart", body_) : handled;
-  a.slow = apart;
+  BasicBlock* const apart = by_lanes ? BasicBlock::Create(b_.getContext(), "apart", body_) : handled;
   Value* const acting = b_.CreateAnd(rows_->active(), guard(op));
-  // One place is read once, for any lanes.
-  const bool of_any = loads && a.address.is_uniform() && !region_.facts(op).guarded && !program_.watched;
-  b_.CreateCondBr(of_any ? b_.getTrue() : b_.CreateICmpEQ(acting, b_.getInt32(~0u)), trying, a.slow);
-  b_.SetInsertPoint(trying);
-  if (!sequence) {
-    access_rows(a, loads);
+  if (by_warp) {
+    BasicBlock* const trying = block();
+    a.slow = apart;
+    // One place is read once, for any lanes.
+    const bool of_any = loads && a.address.is_uniform() && !region_.facts(op).guarded && !program_.watched;
+    b_.CreateCondBr(of_any ? b_.getTrue() : b_.CreateICmpEQ(acting, b_.getInt32(~0u)), trying, a.slow);
+    b_.SetInsertPoint(trying);
+    access_warp(a, loads, computed);
+    b_.CreateBr(on);
   } else {
-    reach(a);
-    if (loads)
-      load_sequence(a, computed);
-    else
-      store_sequence(a);
-    b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
+    b_.CreateBr(apart);
   }
-  b_.CreateBr(on);
-  if (apart != handled) {
+  if (by_lanes) {
     b_.SetInsertPoint(apart);
     a.slow = handled;
     access_lanes(a, loads, acting, computed);
@@ -72,6 +67,17 @@ void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
   by_handler(op, computed);
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
+}
+
+// All lanes act.
+void Emitter::access_warp(Access& a, bool loads, const Computed& computed) {
+  if (!a.address.is_sequence()) return access_rows(a, loads);
+  reach(a);
+  if (loads)
+    load_sequence(a, computed);
+  else
+    store_sequence(a);
+  b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
 }
 
 // Addresses of which nothing is known: a function of the bitcode looks at all of them.

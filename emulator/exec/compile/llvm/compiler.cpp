@@ -78,6 +78,8 @@ public:
       f.uses = {{op.src[0], meaning.whole_bytes}};
       f.defs = {{op.dst[0], meaning.part_bytes}};
       break;
+    case Kind::warp_barrier: f.uses = {{op.src[3], 4}}; break;
+    case Kind::across: across(op, f); break;
     case Kind::special: f.uses = {{op.src[0], meaning.whole_bytes}, {op.src[1], meaning.whole_bytes}}; break;
     case Kind::exit:
     case Kind::trap: f.leaves = true; break;
@@ -109,6 +111,20 @@ private:
     if (op.src[2] != op.src[1]) f.uses.push_back({op.src[2], bytes});
     if (op.site->kind == AccessKind::atomic) f.defs = {{op.dst[0], bytes}};
     f.by_handler = f.meaning.atomic == nullptr || !is_quick(op.site->space) || !takes_lanes_;
+  }
+
+  static void across(const Op& op, OpFacts& f) {
+    const WarpHandlerKey& key = f.meaning.warp;
+    const bool is_vote = votes(key.operation);
+    if (is_vote)
+      f.uses.push_back({op.src[0], 0});
+    else if (key.operation != WarpOperation::active_mask)
+      f.uses.push_back({op.src[0], 4});
+    if (shuffles(key.operation)) f.uses.append({{op.src[1], 4}, {op.src[2], 4}});
+    if (key.sync) f.uses.push_back({op.src[3], 4});
+    const bool truth = is_vote && key.operation != WarpOperation::ballot;
+    if (!truth) f.defs.push_back({op.dst[0], 4});
+    if (truth || key.predicate) f.defs.push_back({op.dst[1], 0});
   }
 
   void lane(const Op& op, OpFacts& f) {

@@ -37,6 +37,8 @@ llvm::Function* Emitter::run() {
     if (!part_.reachable(i)) continue;
     if (part_.leads(i)) {
       if (open) {
+        meet(i);
+        std::erase_if(masked_, [&](const MaskedSide& side) { return side.meeting == i; });
         if (in_memory()) end_block(i);
         arrive(i);
         b_.CreateBr(blocks_[i]);
@@ -122,6 +124,8 @@ void Emitter::emit_for_warp(std::uint32_t op, const Computed& computed) {
   case Kind::pack:
   case Kind::unpack: return move_element(op, computed);
   case Kind::special: return special(op);
+  case Kind::warp_barrier: acting_group(op, true); return;
+  case Kind::across: return across(op, computed);
   case Kind::count_guarded:
     call("count_guarded_of", {warp_, b_.getInt32(o.extra), b_.CreateAnd(guard(op), rows_->active())});
     return;
@@ -355,8 +359,14 @@ void Emitter::take(std::uint32_t op) {
     count_branch(o.extra, rows_->active());
     if (o.src[1] != kNotCounted) count_block(o.src[1]);
   }
+  const RowShapes shapes = rows_->shapes;
+  const RowValues::Lanes lanes = rows_->lanes();
+  meet(region_.target(op));
   arrive(region_.target(op));
   b_.CreateBr(blocks_[region_.target(op)]);
+  if (masked_.empty()) return;
+  rows_->shapes = shapes;
+  rows_->set_lanes(lanes);
 }
 
 void Emitter::jump(std::uint32_t op) {
@@ -368,9 +378,11 @@ void Emitter::jump(std::uint32_t op) {
   take(op);
 }
 
-// All lanes of a warp go the same way, and both warps of a pair.
+// All lanes of a warp go the same way, and both warps of a pair; or one side runs under a mask.
 void Emitter::branch(std::uint32_t op) {
   const Op& o = program_.ops[op];
+  const bool masks = !is_pair() && part_.masked_until(region_, op) != 0 && !rows_->shape(o.guard).is_uniform();
+  if (masks) return branch_under_mask(op);
   BasicBlock* const together = block();
   BasicBlock* const all = block();
   BasicBlock* const none = block();

@@ -92,9 +92,30 @@ private:
   void copy(std::uint32_t op, const Computed& computed);
   void move_element(std::uint32_t op, const Computed& computed);
   void by_handler(std::uint32_t op, const Computed& computed);
+  // … across the lanes of a warp (across.cpp)
+  void across(std::uint32_t op, const Computed& computed);
+  llvm::Value* acting_group(std::uint32_t op, bool has_membermask);
+  llvm::SmallVector<llvm::Value*, 8> shuffled(std::uint32_t op, llvm::Value* acting);
+  llvm::Value* permuted(llvm::ArrayRef<llvm::Value*> given, llvm::Value* from);
+  llvm::Value* vote(std::uint32_t op, llvm::Value* acting);
+  llvm::Value* reduced(std::uint32_t op, llvm::Value* acting);
   void jump(std::uint32_t op);
   void branch(std::uint32_t op);
   void rejoin(std::uint32_t op);
+  // … of which one side runs under a mask (sides.cpp)
+  struct MaskedSide {
+    std::uint32_t branch = 0, meeting = 0;
+    llvm::Value* lanes = nullptr; ///< those that run it
+    RowValues::Lanes before;
+    std::map<std::uint32_t, llvm::SmallVector<llvm::Value*, 8>> old; ///< the rows that it writes, for the other lanes
+  };
+  void branch_under_mask(std::uint32_t op);
+  void begin_side(std::uint32_t op, llvm::Value* taken);
+  void meet(std::uint32_t op);
+  void merge(const MaskedSide& side);
+  void set_active();
+  void merge_all();
+  void split_again();
   llvm::Value* left_after(std::uint32_t op);
   void take(std::uint32_t op);
   /// The new values of the rows that an op defines: chunks of all, or first values (two of each row that is not whole).
@@ -115,6 +136,7 @@ private:
   // Accesses (accesses.cpp)
   void memory(std::uint32_t op, bool loads, const Computed& computed);
   void reach(Access& access);
+  void access_warp(Access& access, bool loads, const Computed& computed);
   void access_rows(Access& access, bool loads);
   void load_sequence(Access& access, const Computed& computed);
   void store_sequence(Access& access);
@@ -158,6 +180,7 @@ private:
   llvm::AllocaInst* slots_ = nullptr;         ///< the first values of sequences, in memory
   std::map<std::uint32_t, unsigned> slot_of_; ///< by row
   llvm::BitVector here_, changed_;            ///< rows whose variables have their values; have newer ones than memory
+  std::vector<MaskedSide> masked_;            ///< in which code is being made, the outermost first
   std::map<std::uint32_t, llvm::BasicBlock*> leaving_;
 };
 

@@ -167,8 +167,12 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
   b_.SetInsertPoint(leaving);
   if (in_memory()) save_in_memory(op);
   llvm::BitVector saved = region_.live_before(op);
+  for (const MaskedSide& masked : masked_) saved |= region_.live_before(masked.meeting);
   saved &= part_.dirty_before(op);
   if (in_memory()) saved.reset();
+  const RowShapes shapes = rows_->shapes;
+  const RowValues::Lanes lanes = rows_->lanes();
+  merge_all();
   for_each_side([&](Side& side) {
     for (const unsigned row : saved.set_bits()) rows_->take_home(row);
     if (is_pair()) keep_budget(side);
@@ -179,6 +183,11 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
                             rows_->home(offsetof(Warp, left_for)), llvm::Align(8));
     }
   });
+  split_again();
+  if (!masked_.empty()) {
+    rows_->shapes = shapes;
+    rows_->set_lanes(lanes);
+  }
   if (is_pair()) {
     b_.CreateRet(real(op));
   } else if (part_.enters(op)) { // the op would enter this code again

@@ -33,6 +33,13 @@ Part::Part(const Region& region, std::vector<std::uint32_t> heads, llvm::BitVect
 
 bool Part::enters(std::uint32_t op) const { return std::binary_search(heads_.begin(), heads_.end(), op); }
 
+std::uint32_t Part::masked_until(const Region& region, std::uint32_t branch) const {
+  const std::uint32_t meeting = region.masked_until(branch);
+  for (std::uint32_t i = branch + 1; i < meeting; ++i)
+    if (in_memory_ || enters(i) || elsewhere(i)) return 0;
+  return meeting;
+}
+
 void Part::find_reachable(const Region& region) {
   reachable_.resize(region.size());
   llvm::SmallVector<std::uint32_t, 16> work(heads_.begin(), heads_.end());
@@ -167,26 +174,54 @@ std::vector<Part> divided(const Region& region, llvm::BitVector heads, const Div
 
 } // namespace
 
+namespace {
+
+/// Where diverged warps enter: both sides of a branch, and where paths meet.
+struct Sides {
+  llvm::BitVector all, unmasked; ///< of those branches whose sides do not run under masks
+};
+
+Sides sides_of(const Region& region) {
+  Sides sides{llvm::BitVector(region.size()), llvm::BitVector(region.size())};
+  llvm::BitVector masked(region.size());
+  for (std::uint32_t i = 0; i < region.size(); ++i)
+    if (const std::uint32_t meeting = region.masked_until(i); meeting != 0) masked.set(meeting);
+  for (std::uint32_t i = 0; i + 1 < region.size(); ++i) {
+    const Kind kind = region.facts(i).meaning.kind;
+    const auto add = [&](std::uint32_t op, bool is_masked) {
+      sides.all.set(op);
+      if (!is_masked) sides.unmasked.set(op);
+    };
+    if (kind == Kind::branch) add(region.target(i), region.masked_until(i) != 0);
+    if (kind == Kind::branch) add(i + 1, region.masked_until(i) != 0);
+    if (kind == Kind::rejoin) add(i + 1, masked.test(i));
+  }
+  return sides;
+}
+
+} // namespace
+
 std::vector<Part> parts_of(const Region& region, const Division& division) {
-  llvm::BitVector wanted(region.size()), sides(region.size());
+  llvm::BitVector wanted(region.size());
   wanted.set(0);
   for (std::uint32_t i = 0; i < region.size(); ++i) {
     if (region.goes(i) && region.target(i) <= i) wanted.set(region.target(i));
-    if (i + 1 == region.size()) break;
-    if (region.facts(i).leaves) wanted.set(i + 1);
-    const Kind kind = region.facts(i).meaning.kind;
-    if (kind == Kind::branch) sides.set(region.target(i));
-    if (kind == Kind::branch || kind == Kind::rejoin) sides.set(i + 1);
+    if (region.facts(i).leaves && i + 1 < region.size()) wanted.set(i + 1);
   }
   const llvm::BitVector heads = worthwhile(region, wanted);
   if (heads.none()) return {};
+  const Sides sides = sides_of(region);
+  const auto with = [&](llvm::BitVector entries) {
+    entries.reset(heads);
+    llvm::BitVector all = worthwhile(region, std::move(entries));
+    all |= heads;
+    return all;
+  };
   Part whole(region, list(heads), llvm::BitVector(region.size()));
-  sides.reset(heads);
-  llvm::BitVector all = worthwhile(region, sides);
-  all |= heads;
-  if (division.anyhow || whole.saved_rows(region) > kMostSaved) return divided(region, std::move(all), division);
+  if (division.anyhow || whole.saved_rows(region) > kMostSaved) return divided(region, with(sides.all), division);
   std::vector<Part> parts;
   parts.push_back(std::move(whole));
+  const llvm::BitVector all = with(sides.unmasked);
   for (const unsigned head : all.set_bits())
     if (!heads.test(head)) parts.push_back(piece(region, head, all));
   return parts;

@@ -29,6 +29,8 @@ public:
   [[nodiscard]] llvm::SmallVector<std::uint32_t, 4> ends() const;
   [[nodiscard]] bool leads(std::uint32_t op) const { return leaders_.test(op); }
   [[nodiscard]] bool reachable(std::uint32_t op) const { return reachable_.test(op); }
+  /// As Region::masked_until(), if all of it is in this part.
+  [[nodiscard]] std::uint32_t masked_until(const Region& region, std::uint32_t branch) const;
   /// Whether an op of the part reads or writes the row.
   [[nodiscard]] bool touches(std::uint32_t row) const { return touched_.test(row); }
   /// The rows that may have been written since the warp entered.

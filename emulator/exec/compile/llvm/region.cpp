@@ -9,6 +9,7 @@ using Kind = OpMeaning::Kind;
 
 Region::Region(const Program& program, std::vector<OpFacts> facts) : program_(program), facts_(std::move(facts)) {
   list_rows();
+  find_masked();
   if (!is_too_large()) find_live();
 }
 
@@ -37,6 +38,32 @@ llvm::SmallVector<std::uint32_t, 2> Region::successors(std::uint32_t op) const {
   if (f.meaning.kind == Kind::jump) return {target(op)};
   if (f.meaning.kind == Kind::branch) return {op + 1, target(op)};
   return {op + 1};
+}
+
+void Region::find_masked() {
+  masked_until_.assign(facts_.size(), 0);
+  std::vector<std::uint32_t> going;
+  for (std::uint32_t i = 0; i < size(); ++i)
+    if (goes(i)) going.push_back(i);
+  // Sides inside of others are found first.
+  for (auto branch = going.rbegin(); branch != going.rend(); ++branch)
+    if (can_mask(*branch, going)) masked_until_[*branch] = target(*branch);
+}
+
+bool Region::can_mask(std::uint32_t branch, const std::vector<std::uint32_t>& going) const {
+  constexpr std::uint32_t kLongest = 100;
+  const OpFacts& f = facts_[branch];
+  const std::uint32_t distance = program_.ops[branch].src[0], meeting = branch + distance;
+  if (f.meaning.kind != Kind::branch || !f.guarded || distance < 2 || distance > kLongest || meeting >= size() ||
+      target(branch) != meeting)
+    return false;
+  for (std::uint32_t i = branch + 1; i < meeting; ++i) {
+    if (facts_[i].leaves) return false;
+    if (goes(i) && (masked_until_[i] == 0 || masked_until_[i] > meeting)) return false;
+  }
+  return std::none_of(going.begin(), going.end(), [&](std::uint32_t i) {
+    return (i < branch || i >= meeting) && target(i) > branch && target(i) < meeting;
+  });
 }
 
 void Region::list_rows() {

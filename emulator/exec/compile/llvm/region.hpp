@@ -40,6 +40,9 @@ inline bool is_quick(isa::Space space) {
   return space == isa::Space::global || space == isa::Space::shared || space == isa::Space::constant;
 }
 
+inline bool shuffles(WarpOperation o) { return o >= WarpOperation::shuffle_up && o <= WarpOperation::shuffle_index; }
+inline bool votes(WarpOperation o) { return o >= WarpOperation::vote_all && o <= WarpOperation::ballot; }
+
 /// The ops of a program.
 class Region {
 public:
@@ -56,18 +59,24 @@ public:
   [[nodiscard]] std::optional<std::uint32_t> find_row(std::uint32_t offset) const;
   [[nodiscard]] bool goes(std::uint32_t op) const; ///< to its target, always or perhaps
   [[nodiscard]] std::uint32_t target(std::uint32_t op) const;
+  /// Where the lanes of a branch meet again, if those that do not jump can run their few ops under a mask, while the
+  /// others wait; or 0. Nothing else leads into these ops.
+  [[nodiscard]] std::uint32_t masked_until(std::uint32_t branch) const { return masked_until_[branch]; }
   /// The ops that may follow in compiled code.
   [[nodiscard]] llvm::SmallVector<std::uint32_t, 2> successors(std::uint32_t op) const;
 
 private:
   void list_rows();
   void find_live();
+  void find_masked();
+  [[nodiscard]] bool can_mask(std::uint32_t branch, const std::vector<std::uint32_t>& going) const;
 
   const Program& program_;
   std::vector<OpFacts> facts_;
   std::vector<RowInfo> rows_;
   std::unordered_map<std::uint32_t, std::uint32_t> row_of_;
   std::vector<llvm::BitVector> live_;
+  std::vector<std::uint32_t> masked_until_; ///< by op
 };
 
 } // namespace warplens::exec::compile

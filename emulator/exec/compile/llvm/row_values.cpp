@@ -108,24 +108,24 @@ Value* RowValues::lanes_of(Value* mask, std::uint32_t bytes, std::uint32_t chunk
 }
 
 void RowValues::enter(Value* active) {
-  active_ = active;
+  lanes_ = {active, {}, {}};
   const auto first_of = [&](Value* mask, unsigned none) {
     Value* const lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask, b_.getInt1(false));
     return b_.CreateZExt(b_.CreateSelect(b_.CreateICmpEQ(mask, b_.getInt32(0)), b_.getInt32(none), lane),
                          b_.getInt64Ty());
   };
-  first_lane_[0] = first_of(b_.CreateAnd(active, b_.getInt32(0xffff)), 0);
-  first_lane_[1] = first_of(b_.CreateAnd(active, b_.getInt32(0xffff0000)), kHalfWarp);
-  first_lane_[kOfWarp] = first_of(active, 0);
+  lanes_.first[0] = first_of(b_.CreateAnd(active, b_.getInt32(0xffff)), 0);
+  lanes_.first[1] = first_of(b_.CreateAnd(active, b_.getInt32(0xffff0000)), kHalfWarp);
+  lanes_.first[kOfWarp] = first_of(active, 0);
 }
 
-// Made once, where the warp enters.
+// Made once, where the lanes become active.
 Value* RowValues::active_lanes(std::uint32_t bytes, std::uint32_t chunk) {
-  Value*& lanes = active_lanes_[{chunks_.of(bytes), chunk}];
+  Value*& lanes = lanes_.of_chunk[{chunks_.of(bytes), chunk}];
   if (lanes == nullptr) {
     const llvm::IRBuilderBase::InsertPointGuard here(b_);
-    b_.SetInsertPoint(llvm::cast<llvm::Instruction>(active_)->getNextNode());
-    lanes = lanes_of(active_, bytes, chunk);
+    b_.SetInsertPoint(llvm::cast<llvm::Instruction>(lanes_.active)->getNextNode());
+    lanes = lanes_of(lanes_.active, bytes, chunk);
   }
   return lanes;
 }
@@ -140,7 +140,7 @@ void RowValues::take_home(std::uint32_t row) {
   const auto [offset, bytes, index] = info(row);
   if (bytes == 0) {
     Value* const old = b_.CreateAlignedLoad(b_.getInt32Ty(), home(offset), llvm::Align(4));
-    Value* const changed = b_.CreateAnd(b_.CreateXor(old, chunk(offset, 0)), active_);
+    Value* const changed = b_.CreateAnd(b_.CreateXor(old, chunk(offset, 0)), lanes_.active);
     b_.CreateAlignedStore(b_.CreateXor(old, changed), home(offset), llvm::Align(4));
     return;
   }
@@ -167,10 +167,10 @@ void RowValues::fetch(std::uint32_t row) {
   }
   if (bytes == 0) {
     Value* const mask = b_.CreateAlignedLoad(b_.getInt32Ty(), home(offset), llvm::Align(4));
-    return set_first(offset, 0, b_.CreateICmpNE(b_.CreateAnd(mask, active_), b_.getInt32(0)));
+    return set_first(offset, 0, b_.CreateICmpNE(b_.CreateAnd(mask, lanes_.active), b_.getInt32(0)));
   }
   for (unsigned half = 0; half < (shape.whole ? 1u : 2u); ++half) {
-    Value* const lane = first_lane_[shape.whole ? kOfWarp : half];
+    Value* const lane = lanes_.first[shape.whole ? kOfWarp : half];
     Value* const at = b_.CreateGEP(b_.getInt8Ty(), home(offset), b_.CreateMul(lane, b_.getInt64(bytes)));
     llvm::Type* const type = lane_type(bytes);
     Value* value = b_.CreateAlignedLoad(type, at, llvm::Align(bytes));
@@ -187,7 +187,7 @@ Value* RowValues::differing(std::uint32_t row) {
   const auto [offset, bytes, index] = info(row);
   if (bytes == 0) {
     Value* const mask = b_.CreateAlignedLoad(b_.getInt32Ty(), home(offset), llvm::Align(4));
-    return b_.CreateAnd(b_.CreateXor(mask, chunk(offset, 0)), active_);
+    return b_.CreateAnd(b_.CreateXor(mask, chunk(offset, 0)), lanes_.active);
   }
   Value* all = b_.getInt32(0);
   for (std::uint32_t c = 0; c < chunks_.of(bytes); ++c) {
@@ -197,7 +197,7 @@ Value* RowValues::differing(std::uint32_t row) {
     Value* const bits = b_.CreateBitCast(b_.CreateICmpNE(there, expected), b_.getIntNTy(lanes));
     all = b_.CreateOr(all, b_.CreateShl(b_.CreateZExt(bits, b_.getInt32Ty()), c * lanes));
   }
-  return b_.CreateAnd(all, active_);
+  return b_.CreateAnd(all, lanes_.active);
 }
 
 } // namespace warplens::exec::compile

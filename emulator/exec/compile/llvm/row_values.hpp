@@ -43,12 +43,20 @@ public:
   void take_home(std::uint32_t row);
   /// … and come from there, in the row's shape.
   void fetch(std::uint32_t row);
-  /// The active lanes, and the first one of the warp or of each half: where the warp enters.
+  /// From here on, these lanes are active.
   void enter(llvm::Value* active);
+  /// The active lanes, and what is known of them.
+  struct Lanes {
+    llvm::Value* active = nullptr;
+    llvm::Value* first[3]{};                                                  ///< of each half, of the warp
+    std::map<std::pair<std::uint32_t, std::uint32_t>, llvm::Value*> of_chunk; ///< by number of chunks and chunk
+  };
+  [[nodiscard]] const Lanes& lanes() const { return lanes_; }
+  void set_lanes(const Lanes& lanes) { lanes_ = lanes; }
   /// Whether an active lane of the row at home is not of the sequence that was fetched: a mask of such lanes.
   llvm::Value* differing(std::uint32_t row);
   llvm::Value* home(std::uint32_t offset);
-  [[nodiscard]] llvm::Value* active() const { return active_; }
+  [[nodiscard]] llvm::Value* active() const { return lanes_.active; }
 
 private:
   [[nodiscard]] const RowInfo& info(std::uint32_t row) const { return region_.rows()[row]; }
@@ -62,11 +70,10 @@ private:
   const Region& region_;
   Chunks chunks_;
   llvm::IRBuilder<>& b_;
-  llvm::Value *warp_, *active_ = nullptr, *all_active_ = nullptr;
-  llvm::Value* first_lane_[3]{}; ///< that is active: of each half, of the warp
+  llvm::Value* warp_;
+  Lanes lanes_;
   llvm::BasicBlock* entry_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, llvm::AllocaInst*> variables_; ///< by row; chunks, then halves
-  std::map<std::pair<std::uint32_t, std::uint32_t>, llvm::Value*> active_lanes_;   ///< by number of chunks and chunk
 };
 
 } // namespace warplens::exec::compile

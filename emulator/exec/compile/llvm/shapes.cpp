@@ -214,6 +214,10 @@ Computed Shapes::computed(std::uint32_t op, const RowShapes& rows) const {
   switch (f.meaning.kind) {
   case Kind::lane: c = computed_lane(op, rows); break;
   case Kind::load: c = computed_load(op, rows); break;
+  case Kind::across:
+    // All other operations give each lane of a group the same.
+    if (!shuffles(f.meaning.warp.operation)) c = {Computed::How::scalars, Shape::uniform(), {}, -1};
+    break;
   case Kind::parameter: c = {Computed::How::scalars, Shape::uniform(), {}, -1}; break;
   case Kind::copy: c = {Computed::How::scalars, of(rows, f.uses[0].offset), {}, -1}; break;
   case Kind::predicate_and:

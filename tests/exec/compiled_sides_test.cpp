@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branches around a few instructions, which compiled kernels run under a mask.
+#include "tests/exec/compiled_subject.hpp"
+
+#include <random>
+
+namespace warplens::tests {
+namespace compiled_sides_test {
+
+using compiled_test::last_explanation;
+using compiled_test::Subject;
+using compiled_test::words;
+
+// Statements on %r10 to %r17, %rd10 to %rd12 and %p1 to %p4, with branches that nest. Each thread has eight words of
+// shared memory (%r9) and of global memory (%rd2, 512 bytes apart); all write the word at %rd1 + 8192 by atomics.
+class Sides {
+public:
+  explicit Sides(unsigned seed) : random_(seed) {}
+
+  std::string some(int count, int depth) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += next(depth);
+    return text;
+  }
+
+private:
+  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
+  std::string reg() { return "%r1" + std::to_string(below(8)); }
+  std::string wide() { return "%rd1" + std::to_string(below(3)); }
+  std::string truth() { return "%p" + std::to_string(1 + below(4)); }
+  std::string guard() { return below(5) != 0 ? "" : (below(2) == 0 ? "@" : "@!") + truth() + " "; }
+
+  std::string next(int depth) {
+    switch (below(depth > 0 ? 12 : 9)) {
+    case 0: return guard() + "mad.lo.u32 " + reg() + ", " + reg() + ", 2654435, " + reg() + ";\n";
+    case 1: return guard() + "setp.lt.u32 " + truth() + ", " + reg() + ", " + reg() + ";\n";
+    case 2: return guard() + "st.shared.u32 [%r9+" + word(4) + "], " + reg() + ";\n";
+    case 3: return guard() + "ld.shared.u32 " + reg() + ", [%r9+" + word(4) + "];\n";
+    case 4: return guard() + "st.global.u32 [%rd2+" + word(512) + "], " + reg() + ";\n";
+    case 5: return guard() + "ld.global.u32 " + reg() + ", [%rd2+" + word(512) + "];\n";
+    case 6: return guard() + "mad.wide.u32 " + wide() + ", " + reg() + ", " + reg() + ", " + wide() + ";\n";
+    case 7: return guard() + "cvt.u32.u64 " + reg() + ", " + wide() + ";\n";
+    case 8: return special();
+    default: return branched(depth);
+    }
+  }
+  std::string word(unsigned distance) { return std::to_string(distance * below(8)); }
+  std::string special() {
+    switch (below(5)) {
+    case 0: return "mov.u32 " + reg() + ", " + std::to_string(below(99)) + ";\n"; // the same for all lanes
+    case 1: return "add.u32 " + reg() + ", %r1, " + std::to_string(below(99)) + ";\n";
+    case 2: return "ld.global.u32 " + reg() + ", [%rd1+" + word(4) + "];\n";
+    case 3: return "red.global.add.u32 [%rd1+8192], " + reg() + ";\n";
+    default: return "st.shared.u32 [%r8], " + reg() + "; ld.shared.u32 " + reg() + ", [%r8];\n";
+    }
+  }
+  std::string branched(int depth) {
+    const std::string label = "S" + std::to_string(labels_++);
+    return (below(2) == 0 ? "@" : "@!") + truth() + " bra " + label + ";\n" +
+           some(1 + static_cast<int>(below(5)), depth - 1) + label + ":\n";
+  }
+
+  std::mt19937 random_;
+  int labels_ = 0;
+};
+
+// Of one warp, because the order of several would matter.
+Subject program(unsigned seed, std::uint32_t threads, int iterations = 30) {
+  Sides sides(seed);
+  std::string body = ".shared .align 16 .b8 s[2080]; mov.u32 %r8, s; add.u32 %r8, %r8, 2048; shl.b32 %r9, %r1, 5;\n"
+                     "mov.u32 %r18, s; add.u32 %r9, %r9, %r18; mov.u32 %r19, 0;\n",
+              end;
+  for (int i = 0; i < 8; ++i) {
+    const std::string n = std::to_string(i);
+    body += "ld.global.u32 %r1" + n + ", [%rd2+" + std::to_string(512 * i) + "]; xor.b32 %r1" + n + ", %r1" + n +
+            ", %r1;\nst.shared.u32 [%r9+" + std::to_string(4 * i) + "], %r1" + n + ";\n";
+    end += "st.global.u32 [%rd2+" + std::to_string(4096 + 512 * i) + "], %r1" + n + ";\n";
+  }
+  for (int i = 0; i < 3; ++i) {
+    const std::string n = std::to_string(i);
+    body += "mul.wide.u32 %rd1" + n + ", %r1" + n + ", 77777;\n";
+    end += "cvt.u32.u64 %r18, %rd1" + n + "; st.global.u32 [%rd2+" + std::to_string(8704 + 512 * i) + "], %r18;\n";
+  }
+  for (int i = 1; i < 5; ++i) {
+    const std::string n = std::to_string(i);
+    body += "and.b32 %r18, %r1, " + std::to_string(1 << i) + "; setp.ne.u32 %p" + n + ", %r18, 0;\n";
+    end += "selp.u32 %r18, 1, 0, %p" + n + "; st.global.u32 [%rd2+" + std::to_string(10240 + 512 * i) + "], %r18;\n";
+  }
+  body += "LOOP:\n" + sides.some(16, 3) + "add.u32 %r19, %r19, 1; setp.lt.u32 %p6, %r19, " +
+          std::to_string(iterations) + "; @%p6 bra LOOP;\n";
+  Subject s = words(body + end + "ret;", threads);
+  s.grid = {1, 1, 1};
+  return s;
+}
+
+TEST(CompiledSides, RandomStatements) {
+  for (unsigned seed = 1; seed <= 10; ++seed) program(seed, seed % 3 == 0 ? 20 : 32).expect_same();
+}
+
+// Turns of warps end at branches inside of sides.
+TEST(CompiledSides, EndsOfTurns) {
+  for (unsigned seed = 11; seed <= 12; ++seed) program(seed, 32, 1000).expect_same();
+}
+
+// Where a lane traps, and what other lanes have written.
+TEST(CompiledSides, Traps) {
+  Subject s =
+      words("setp.lt.u32 %p1, %r1, 20; mov.u64 %rd10, %rd2; setp.eq.u32 %p2, %r1, 13; mul.lo.u32 %r12, %r1, 7;\n"
+            "@%p2 mov.u64 %rd10, 64; add.u32 %r13, %r12, %r1; st.global.u32 [%rd2+1024], %r13;\n"
+            "@!%p1 bra END; add.u32 %r12, %r12, 3; st.global.u32 [%rd2+512], %r12;\n"
+            "ld.global.u32 %r14, [%rd10]; add.u32 %r12, %r12, %r14;\nEND: st.global.u32 [%rd2], %r12; ret;",
+            32);
+  s.grid = {1, 1, 1};
+  s.expect_same();
+  EXPECT_NE(s.run(exec::CompileMode::always, false, nullptr).trap, "");
+}
+
+// A side in which lanes wait for others: the interpreter goes on there.
+TEST(CompiledSides, WaitingLanes) {
+  words("setp.gt.u32 %p1, %r1, 15; mul.lo.u32 %r12, %r1, %r1; add.u32 %r13, %r12, 5; xor.b32 %r14, %r13, %r12;\n"
+        "@%p1 bra END; add.u32 %r13, %r13, %r1; shfl.sync.down.b32 %r14, %r13, 1, 31, 0xffffffff;\n"
+        "add.u32 %r12, %r12, %r14; add.u32 %r13, %r13, %r12;\nEND: st.global.u32 [%rd2], %r12;\n"
+        "st.global.u32 [%rd2+1024], %r13; st.global.u32 [%rd2+2048], %r14; ret;")
+      .expect_same();
+}
+
+TEST(CompiledSides, OneEntryIsEnough) {
+  if (!WARPLENS_HAS_COMPILER) GTEST_SKIP() << "the compiler of kernels is not built";
+  words("and.b32 %r10, %r1, 5; setp.eq.u32 %p1, %r10, 1; mov.u32 %r12, 7; add.u32 %r13, %r1, 9;\n"
+        "@%p1 bra END; mad.lo.u32 %r12, %r1, 3, %r13; xor.b32 %r13, %r12, 99; st.global.u32 [%rd2+1024], %r13;\n"
+        "END: add.u32 %r12, %r12, %r13; st.global.u32 [%rd2], %r12; ret;")
+      .expect_same();
+  EXPECT_NE(last_explanation("k").find(": 1 entries, "), std::string::npos) << last_explanation("k");
+}
+
+} // namespace compiled_sides_test
+} // namespace warplens::tests
