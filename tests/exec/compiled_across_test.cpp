@@ -146,5 +146,37 @@ TEST(CompiledAcross, WrongMasks) {
   }
 }
 
+// Lanes that wait for others at an instruction where compiled code begins. The two sides of the branch come back to the
+// head of the loop at different times, and at barriers they wait for each other in different places.
+TEST(CompiledAcross, LanesWaitWhereCodeBegins) {
+  for (const std::string across :
+       {"shfl.sync.bfly.b32 %r11, %r10, 1, 31, 0xffffffff;", "vote.sync.ballot.b32 %r11, %p3, 0xffffffff;",
+        "redux.sync.add.u32 %r11, %r10, 0xffffffff;", "bar.warp.sync 0xffffffff; mov.u32 %r11, %r10;"}) {
+    const std::string arithmetic = "add.u32 %r10, %r10, %r11; mul.lo.u32 %r10, %r10, 5; xor.b32 %r10, %r10, 9;\n"
+                                   "setp.gt.u32 %p3, %r10, %r1; add.u32 %r10, %r10, %r1; mul.lo.u32 %r10, %r10, 13;\n";
+    const std::string begin = "and.b32 %r12, %r1, 1; setp.eq.u32 %p1, %r12, 0; setp.gt.u32 %p3, %r1, 7;\n"
+                              "mov.u32 %r10, %r1; mov.u32 %r11, 0; mov.u32 %r12, 0;\n";
+    words(begin + "HEAD:\n" + across + arithmetic +
+          "add.u32 %r12, %r12, 1; setp.lt.u32 %p2, %r12, 4; @%p1 bra EVEN;\n" + arithmetic +
+          "@%p2 bra HEAD; bra.uni DONE;\nEVEN:\n" + arithmetic + arithmetic +
+          "@%p2 bra HEAD;\nDONE:\nst.global.u32 [%rd2], %r10; ret;")
+        .expect_same();
+    if (!across.starts_with("bar")) continue;
+    words(begin + "@%p1 bra EVEN;\n" + across + arithmetic + across + arithmetic + "bra.uni DONE;\nEVEN:\n" + across +
+          arithmetic + arithmetic + across + arithmetic + "DONE:\nst.global.u32 [%rd2], %r10; ret;")
+        .expect_same();
+  }
+}
+
+// What lanes repeat that make no progress is found instruction by instruction, in compiled code, too.
+TEST(CompiledAcross, NoProgress) {
+  Subject s = words("mov.u32 %r10, %r1;\nHEAD:\nld.volatile.global.u32 %r11, [%rd2+4096]; add.u32 %r10, %r11, %r11;\n"
+                    "mul.lo.u32 %r10, %r10, 5; xor.b32 %r10, %r10, 9; add.u32 %r10, %r10, %r1;\n"
+                    "mul.lo.u32 %r10, %r10, 13; setp.ne.u32 %p1, %r11, 0; @%p1 bra HEAD;\n"
+                    "st.global.u32 [%rd2], %r10; ret;");
+  s.grid = {1, 1, 1};
+  s.expect_same();
+}
+
 } // namespace compiled_across_test
 } // namespace warplens::tests

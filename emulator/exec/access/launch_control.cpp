@@ -70,7 +70,7 @@ const Op* try_cancel(const Op* op, Warp* warp) {
   for (const int lane : EachLane(mask))
     if (!cancel_for(op, warp, lane)) return nullptr;
   // The checkers learn of the arrival before others wait for it.
-  const Op* const next = op[2].run == tell_step ? tell_step(op + 2, warp) : op + 2;
+  const Op* const next = handler_of(op + 2, warp) == tell_step ? tell_step(op + 2, warp) : op + 2;
   return mask == 0 ? next : wait_later(warp, next);
 }
 

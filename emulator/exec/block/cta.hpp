@@ -125,4 +125,12 @@ private:
   bool started_before_ = false;
 };
 
+/// The handler of an op as it was decoded, also where compiled code begins.
+inline Handler handler_of(const Op* op, const Warp* warp) {
+  const Program& program = warp->cta->program;
+  const Handler runs = op->run.load(); // before the originals: they are there if it is compiled code
+  const Handler* const originals = program.code->first_original.load(std::memory_order_acquire);
+  return originals != nullptr ? originals[op - program.ops.data()] : runs;
+}
+
 } // namespace warplens::exec

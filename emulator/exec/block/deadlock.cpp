@@ -97,7 +97,7 @@ private:
 
   // Runs one iteration of the path. The warp's state is not used any more afterwards.
   void repeating(Warp& warp, const Path& path) {
-    if (path.next->run == cluster_wait)
+    if (handler_of(path.next, &warp) == cluster_wait)
       return enter(warp, path.mask, path.next,
                    fmt::format("{} of block {} of the cluster {} at the cluster barrier (line {})",
                                who(warp, path.mask), cta_.rank, verb(path.mask, "wait"), line(path.next)));
@@ -118,8 +118,10 @@ private:
     const Op* op = path.next;
     const Op* first = op;
     const Op* last = op;
-    for (int i = 0; i < kLongest && op->run != barrier; ++i) { // barriers concern other warps
-      const Op* const next = op->run(op, &warp);
+    for (int i = 0; i < kLongest; ++i) {
+      const Handler run = handler_of(op, &warp);          // compiled code would run up to the end of a turn
+      if (run == barrier || run == barrier_of_cta) break; // they concern other warps
+      const Op* const next = run(op, &warp);
       op = next != nullptr ? next : warp.state == WarpState::ready ? warp.next : nullptr;
       if (op == path.next || op == nullptr) break;
       first = std::min(first, op);

@@ -56,8 +56,9 @@ void wait_for_members(const Op* op, Warp* warp) {
   warp->next = warp->active != 0 ? op : next_path(warp);
 }
 
-bool wait_together(const Path& a, const Path& b) {
-  return b.wait == Wait::members && (a.next == b.next || (a.next->run == warp_barrier && b.next->run == warp_barrier));
+bool wait_together(const Warp* warp, const Path& a, const Path& b) {
+  const auto at_barrier = [&](const Path& path) { return handler_of(path.next, warp) == warp_barrier; };
+  return b.wait == Wait::members && (a.next == b.next || (at_barrier(a) && at_barrier(b)));
 }
 
 // The trap is of the first of `lanes`.
@@ -140,14 +141,14 @@ bool members_wait(const Warp* warp, const Path& path) {
   const Mask named = named_by(warp, path);
   Mask there = 0;
   for (const Path& p : warp->paths->waiting)
-    if (wait_together(path, p) && named_by(warp, p) == named) there |= p.mask;
+    if (wait_together(warp, path, p) && named_by(warp, p) == named) there |= p.mask;
   return (named & warp->live & ~there) == 0;
 }
 
 void run_members(Warp* warp, std::size_t index) {
   const Path path = warp->paths->waiting[index];
   const Mask named = named_by(warp, path);
-  const auto with_it = [&](const Path& p) { return wait_together(path, p) && named_by(warp, p) == named; };
+  const auto with_it = [&](const Path& p) { return wait_together(warp, path, p) && named_by(warp, p) == named; };
   Mask members = 0;
   for (const Path& p : warp->paths->waiting)
     if (with_it(p)) members |= p.mask;
@@ -158,7 +159,7 @@ void run_members(Warp* warp, std::size_t index) {
     }
   resume(*warp->paths, with_it); // before the instruction runs: it may write the row of its masks
   activate(warp, members);
-  if (path.next->run != warp_barrier) path.next->run(path.next, warp);
+  if (const Handler run = handler_of(path.next, warp); run != warp_barrier) run(path.next, warp);
 }
 
 } // namespace warplens::exec

@@ -35,10 +35,11 @@ bool has_membermask(const Warp* warp, std::uint32_t instruction) {
 bool leaves(const Op* op, Warp* warp, Mask lanes) {
   constexpr int kMost = 32;
   for (int i = 0; i < kMost; ++i) {
-    if (op->run == exit_lanes) return (lanes & ~(predicate(warp, op->guard) ^ op->guard_flip)) == 0;
-    if (op->run == jump || op->run == jump_watched)
+    const Handler run = handler_of(op, warp);
+    if (run == exit_lanes) return (lanes & ~(predicate(warp, op->guard) ^ op->guard_flip)) == 0;
+    if (run == jump || run == jump_watched)
       op = op->target;
-    else if (op->run == rejoin || op->run == count_block || op->run == no_op)
+    else if (run == rejoin || run == count_block || run == no_op)
       ++op;
     else
       return false;
@@ -49,7 +50,9 @@ bool leaves(const Op* op, Warp* warp, Mask lanes) {
 const std::uint32_t* masks_of(const Op* op, Warp* warp) { return row<std::uint32_t>(warp, op->src[3]); }
 
 /// Whether lanes at two instructions with membermasks can meet.
-bool can_meet(const Op* a, const Op* b) { return a == b || (a->run == warp_barrier && b->run == warp_barrier); }
+bool can_meet(const Op* a, const Op* b, const Warp* warp) {
+  return a == b || (handler_of(a, warp) == warp_barrier && handler_of(b, warp) == warp_barrier);
+}
 
 struct MaskGroup {
   Mask named = 0, lanes = 0;
@@ -74,7 +77,7 @@ void check_group(const WarpStep& step, Warp* warp, const MaskGroup& group) {
          fmt::format("mask {:#010x} names {}, which exited, or which the block does not have", group.named,
                      lanes_of(group.named & ~warp->live)));
   for (Path& p : warp->paths->waiting) {
-    if (p.wait != Wait::members || !can_meet(p.next, step.op)) continue;
+    if (p.wait != Wait::members || !can_meet(p.next, step.op, warp)) continue;
     const Mask named = named_by(warp, p);
     if (named == group.named || (named & group.lanes) == 0) continue;
     record(warp, Kind::masks_differ, p.next->instruction, p.mask,

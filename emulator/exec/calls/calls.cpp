@@ -277,7 +277,7 @@ const Op* return_lanes(const Op* op, Warp* warp) {
   std::vector<Path>& waiting = warp->paths->waiting;
   Mask inside = leaving;
   for (std::size_t i = waiting.size(); i-- > 0 && inside != 0;) {
-    if (waiting[i].next->run == finish_call)
+    if (handler_of(waiting[i].next, warp) == finish_call)
       inside &= ~waiting[i].mask;
     else
       waiting[i].mask &= ~inside;

@@ -14,11 +14,11 @@ namespace {
 
 enum class Form : std::uint8_t { store, bulk, tensor, cancel, commit };
 
-Form form_of(const Op* op) {
-  return op->run == bulk_copy         ? Form::bulk
-         : op->run == tensor_copy     ? Form::tensor
-         : op->run == try_cancel      ? Form::cancel
-         : op->run == mbarrier_commit ? Form::commit
+Form form_of(Handler handler) {
+  return handler == bulk_copy         ? Form::bulk
+         : handler == tensor_copy     ? Form::tensor
+         : handler == try_cancel      ? Form::cancel
+         : handler == mbarrier_commit ? Form::commit
                                       : Form::store;
 }
 
@@ -51,7 +51,7 @@ std::uint32_t bytes_of(const Op* op, Warp* warp, int lane, Form form) {
 std::vector<Completion> completions_of(const WarpStep& step, int lane) {
   auto* const warp = const_cast<Warp*>(step.warp); // its rows are read only
   const Op* const op = step.op;
-  const Form form = form_of(op);
+  const Form form = form_of(handler_of(op, warp));
   const Op* const object = op + place_of_object(form);
   const Cluster& cluster = *warp->cta->cluster;
   const std::byte* const at = reach(warp, *object->site, address_in(object, warp, lane), 8, lane);

@@ -89,7 +89,7 @@ void CopyChecker::before(const WarpStep& step, Block& block, const race::Meaning
     return;
   case race::Step::bulk_copy:
   case race::Step::completing_copy: {
-    if (step.op->run == tensor_copy) return begin_by_map(step);
+    if (handler_of(step.op, step.warp) == tensor_copy) return begin_by_map(step);
     std::vector<Begun>& begun = begun_[{step.of.cta, step.of.warp, step.instruction}];
     begun.clear();
     for (const int lane : EachLane(step.mask)) begin_copy(step, lane, begun);
@@ -137,7 +137,8 @@ void CopyChecker::add_all(std::vector<Begun>& begun) {
 
 // The phases in which the copy of a lane completes: of one mbarrier, or of one in each CTA of a multicast.
 void CopyChecker::add_phases(const WarpStep& step, int lane, PendingCopy& copy) {
-  const bool through_async_proxy = step.op->run == bulk_copy || step.op->run == tensor_copy;
+  const bool through_async_proxy =
+      handler_of(step.op, step.warp) == bulk_copy || handler_of(step.op, step.warp) == tensor_copy;
   for (const Completion& c : completions_of(step, lane)) {
     const auto block = blocks_.find(c.cta->number);
     if (block == blocks_.end()) continue; // it has exited: memcheck's
@@ -154,7 +155,7 @@ void CopyChecker::begin_side(const WarpStep& step, const Located& at, PendingCop
   const int lane = __builtin_ctz(copy.lanes);
   copy.space = at.block != nullptr ? isa::Space::shared : isa::Space::global;
   copy.address[static_cast<std::size_t>(lane)] = at.address;
-  const bool through_async_proxy = step.op->run == bulk_copy;
+  const bool through_async_proxy = handler_of(step.op, step.warp) == bulk_copy;
   if (through_async_proxy && at.block != nullptr) {
     const bool reads = copy.kind != AccessKind::store;
     if (const auto before = reads ? at.block->proxies.unfenced(at.address, copy.bytes) : std::nullopt)
@@ -168,7 +169,7 @@ void CopyChecker::begin_side(const WarpStep& step, const Located& at, PendingCop
 void CopyChecker::begin_copy(const WarpStep& step, int lane, std::vector<Begun>& begun) {
   auto* const warp = const_cast<Warp*>(step.warp);
   const Op* const op = step.op;
-  const bool bulk = op->run == bulk_copy, grouped = bulk && (op->extra & kCompletes) == 0;
+  const bool bulk = handler_of(op, warp) == bulk_copy, grouped = bulk && (op->extra & kCompletes) == 0;
   const auto reached = static_cast<std::uint16_t>(op->site->lane_bytes);
   PendingCopy copy;
   copy.cta = step.of.cta;
@@ -179,7 +180,7 @@ void CopyChecker::begin_copy(const WarpStep& step, int lane, std::vector<Begun>&
   copy.bytes = bulk ? row<std::uint32_t>(warp, op->src[1])[lane] : op->site->lane_bytes;
   copy.ends = grouped ? PendingCopy::Ends::with_bulk_group : PendingCopy::Ends::at_object;
   copy.group = block_of(step.of.cta).groups[step.of.warp].bulk[static_cast<std::size_t>(lane)];
-  const bool several = (bulk || op->run == try_cancel) && (op->extra & kMulticast) != 0;
+  const bool several = (bulk || handler_of(op, warp) == try_cancel) && (op->extra & kMulticast) != 0;
   const unsigned multicast = several && bulk ? row<std::uint16_t>(warp, op[1].src[1])[lane] : ~0u;
   if (!grouped) add_phases(step, lane, copy);
   if (bulk) {

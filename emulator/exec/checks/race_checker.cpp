@@ -41,9 +41,9 @@ bool ends_phase(const Op* op, Warp* warp, int lane, race::Step step, Mbarrier& o
     if (expects) object.expect(values[lane]);
     if ((op->extra & kDrops) != 0) object.drop(count);
     object.arrive(count);
-  } else if (op->run == mbarrier_expect) {
+  } else if (handler_of(op, warp) == mbarrier_expect) {
     object.expect(values[lane]);
-  } else if (op->run == mbarrier_complete) {
+  } else if (handler_of(op, warp) == mbarrier_complete) {
     object.complete(values[lane]);
   }
   return object.odd_phase() != odd;
@@ -115,7 +115,7 @@ bool RaceChecker::to_run(const WarpAccess& access, race::Touch& touch) {
   const auto found = begun_.find({access.of.cta, access.of.warp, touch.instruction});
   if (found == begun_.end()) return true;
   Begun& begun = found->second;
-  if (begun.op->run == tensor_copy && access.space == isa::Space::shared) {
+  if (handler_of(begun.op, access.warp) == tensor_copy && access.space == isa::Space::shared) {
     if (begun.base == access.lanes.base) begin_lane(access, begun);
     if (!begun.base) begun.base = access.lanes.base;
   }

@@ -147,7 +147,7 @@ std::vector<TensorWork> work_of_transfer(const WarpStep& step, int lane) {
   TensorWork work;
   const auto add = [&](std::uint32_t address) {
     const TensorAddress at(address);
-    TensorRectangle r{{}, at.column, at.column + t.columns, step.op->run == tensor_store};
+    TensorRectangle r{{}, at.column, at.column + t.columns, handler_of(step.op, step.warp) == tensor_store};
     set_lanes(r, at.lane, t.lanes);
     work.columns.push_back(r);
   };
@@ -159,7 +159,7 @@ std::vector<TensorWork> work_of_transfer(const WarpStep& step, int lane) {
 } // namespace
 
 std::vector<TensorWork> work_of(const WarpStep& step, int lane) {
-  const Handler run = step.op->run;
+  const Handler run = handler_of(step.op, step.warp);
   if (run == tensor_load || run == tensor_store) return work_of_transfer(step, lane);
   if (run == tensor_copy_shared) return work_of_copy(step, lane);
   if (run == tensor_shift) return work_of_shift(step, lane);

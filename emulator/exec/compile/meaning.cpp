@@ -133,7 +133,7 @@ Meanings::Meanings(const Level& level) {
 }
 
 OpMeaning Meanings::of(const Op& op) const {
-  const auto found = all_.find(op.run);
+  const auto found = all_.find(op.run.load());
   return found == all_.end() ? OpMeaning{} : found->second;
 }
 

@@ -200,7 +200,7 @@ void compile(const Program& program, const Order& order) {
   request.divided_anyhow = divided_anyhow();
   use_cache(request);
   for (const Op& op : program.ops) {
-    code.originals.push_back(op.run);
+    code.originals.push_back(op.run.load());
     request.meanings.push_back(meanings(*level).of(op));
   }
   CompileOutcome outcome;
@@ -210,10 +210,10 @@ void compile(const Program& program, const Order& order) {
                          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()));
   code.tallies = std::move(outcome.tallies);
   code.tally_words = outcome.tally_words;
+  code.first_original.store(code.originals.data(), std::memory_order_release);
   for (const CompileOutcome::Entry& entry : outcome.entries) {
     code.entries.push_back(entry.op);
-    Handler& run = const_cast<Op&>(program.ops[entry.op]).run;
-    std::atomic_ref<Handler>(run).store(entry.run, std::memory_order_release);
+    const_cast<Op&>(program.ops[entry.op]).run.replace(entry.run);
   }
   if (outcome.pairs.empty()) return;
   code.pairs.resize(program.ops.size());

@@ -77,10 +77,12 @@ struct KernelCode {
   std::atomic<std::uint64_t> steps{0}; ///< warp instructions that launches of the kernel have run
   std::atomic<bool> asked{false};      ///< the compiler has been asked for code
   std::vector<Handler> originals;      ///< the handler of each op as it was decoded
-  std::vector<std::uint32_t> entries;  ///< ops where compiled code begins; empty: there is none
-  std::vector<PairHandler> pairs;      ///< by op
-  std::vector<Tally> tallies;          ///< of a watched program
-  std::uint32_t tally_words = 0;       ///< of all of them
+  /// The first of these, from before the first one is replaced; nullptr: none has been.
+  std::atomic<const Handler*> first_original{nullptr};
+  std::vector<std::uint32_t> entries; ///< ops where compiled code begins; empty: there is none
+  std::vector<PairHandler> pairs;     ///< by op
+  std::vector<Tally> tallies;         ///< of a watched program
+  std::uint32_t tally_words = 0;      ///< of all of them
   /// The first of these; nullptr: there are none so far.
   std::atomic<const PairHandler*> first_pair{nullptr};
 };

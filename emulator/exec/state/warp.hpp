@@ -31,8 +31,22 @@ struct Paths;
 /// Executes one decoded instruction and returns the next one, or nullptr when the warp has to stop (see WarpState).
 using Handler = const Op* (*)(const Op*, Warp*);
 
+/// What an op runs: its handler or, once the kernel is compiled, code that begins there (exec/compile), which another
+/// thread puts into its place while warps run. handler_of() (exec/block/cta.hpp) is always the handler, so there is no
+/// comparison.
+class HandlerSlot {
+public:
+  HandlerSlot(Handler handler) : runs_(handler) {}
+  const Op* operator()(const Op* op, Warp* warp) const { return load()(op, warp); }
+  [[nodiscard]] Handler load() const { return __atomic_load_n(&runs_, __ATOMIC_ACQUIRE); }
+  void replace(Handler code) { __atomic_store_n(&runs_, code, __ATOMIC_RELEASE); }
+
+private:
+  Handler runs_;
+};
+
 struct Op {
-  Handler run = nullptr;
+  HandlerSlot run = nullptr;
   std::uint32_t dst[2]{};
   std::uint32_t src[4]{};
   std::uint32_t guard = 0;       ///< offset of a predicate; the constant true if there is no guard

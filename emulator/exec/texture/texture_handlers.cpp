@@ -180,7 +180,7 @@ Mask same_as(const std::uint64_t* values, int lane, Mask mask) {
 }
 
 bool refuse_texture(const Op* op, Warp* warp, int lane, ToolFinding::Kind finding, std::string why) {
-  const TextureSite* const site = op->run == read_attribute ? nullptr : &texture_site(op, warp);
+  const TextureSite* const site = handler_of(op, warp) == read_attribute ? nullptr : &texture_site(op, warp);
   Trap trap = trap_at(warp, Trap::Kind::invalid_texture, op->instruction, lane);
   trap.space = isa::Space::texture;
   trap.access = site != nullptr ? site->memory->kind : AccessKind::load;
