@@ -208,7 +208,7 @@ CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
   return serve([&](Context& context) {
     require(value != nullptr);
     *value = default_limit(limit);
-    if (const auto set = context.limits.find(limit); set != context.limits.end()) *value = set->second;
+    if (const std::optional<std::size_t> set = context.limit(limit)) *value = *set;
   });
 }
 
@@ -217,7 +217,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     default_limit(limit);
     // The heap size cannot change after a kernel has used it.
     if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) require(value > 0 && Machine::instance().api()->set_heap_size(value));
-    context.limits[limit] = value;
+    context.set_limit(limit, value);
   });
 }
 

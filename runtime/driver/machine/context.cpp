@@ -87,6 +87,17 @@ void Context::set_fault(CUresult code) {
   fault_.compare_exchange_strong(none, code);
 }
 
+std::optional<std::size_t> Context::limit(CUlimit which) const {
+  const std::lock_guard lock(limits_mutex_);
+  const auto found = limits_.find(which);
+  return found == limits_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Context::set_limit(CUlimit which, std::size_t value) {
+  const std::lock_guard lock(limits_mutex_);
+  limits_[which] = value;
+}
+
 void Context::add_printed(const std::string& text) {
   if (text.empty()) return;
   const std::lock_guard lock(printed_mutex_);
@@ -114,7 +125,10 @@ void Context::destroy() {
 void Context::revive(unsigned context_flags) {
   const std::lock_guard lock(order_);
   flags = context_flags;
-  limits.clear();
+  {
+    const std::lock_guard limits(limits_mutex_);
+    limits_.clear();
+  }
   all_.clear();
   per_thread_.clear();
   legacy_ = std::make_shared<Stream>(*this, Stream::Kind::legacy, 0);

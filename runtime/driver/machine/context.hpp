@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace warplens::runtime {
@@ -50,11 +51,14 @@ public:
   void revive(unsigned context_flags);
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
-  unsigned flags = 0;
-  std::map<CUlimit, std::size_t> limits; ///< as set; missing entries have their defaults
-  std::atomic<unsigned> uses{1};         ///< by cuCtxAttach() and cuCtxDetach()
-  CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
-  CUsharedconfig shared_config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
+  /// As the program has set it, also while kernels run; nothing: the limit has its default.
+  [[nodiscard]] std::optional<std::size_t> limit(CUlimit which) const;
+  void set_limit(CUlimit which, std::size_t value);
+
+  std::atomic<unsigned> flags{0};
+  std::atomic<unsigned> uses{1}; ///< by cuCtxAttach() and cuCtxDetach()
+  std::atomic<CUfunc_cache> cache_config{CU_FUNC_CACHE_PREFER_NONE};
+  std::atomic<CUsharedconfig> shared_config{CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE};
 
 private:
   friend class Stream;
@@ -66,6 +70,8 @@ private:
   std::vector<std::weak_ptr<Stream>> all_;
   std::shared_ptr<Stream> legacy_;
   std::map<std::uint64_t, std::shared_ptr<Stream>> per_thread_; ///< by thread
+  mutable std::mutex limits_mutex_;
+  std::map<CUlimit, std::size_t> limits_;
   std::mutex printed_mutex_;
   std::string printed_;
 };

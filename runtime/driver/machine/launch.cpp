@@ -257,8 +257,7 @@ void perform_launch(const KernelLaunch& launch, Context& context) {
   request.options.strict_async = strict_async();
   request.options.sanitizer = sanitizer();
   request.checked = checked_of(launch);
-  if (const auto stack = context.limits.find(CU_LIMIT_STACK_SIZE); stack != context.limits.end())
-    request.stack_bytes = stack->second;
+  request.stack_bytes = context.limit(CU_LIMIT_STACK_SIZE).value_or(0);
   const AnalysisProcesses::Running running(analysis_processes());
   std::optional<LaunchCopy> copy;
   if (selected && may_be_copied(launch)) request.options.copier = &copy.emplace(*analysis_processes());

@@ -77,7 +77,8 @@ private:
   std::uint64_t total_memory_ = 0;
   std::shared_ptr<Context> primary_;
   std::shared_ptr<Pool> default_pool_, current_pool_;
-  unsigned primary_uses_ = 0, primary_flags_ = 0;
+  unsigned primary_uses_ = 0;
+  std::atomic<unsigned> primary_flags_ = 0;
 };
 
 /// The only device.

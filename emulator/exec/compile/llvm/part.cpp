@@ -154,7 +154,8 @@ std::vector<Part> divided(const Region& region, llvm::BitVector heads, const Div
   std::vector<Part> parts;
   llvm::BitVector elsewhere(region.size());
   std::size_t left = division.saved_of_loops;
-  for (const unsigned head : llvm::BitVector(heads).set_bits()) {
+  const llvm::BitVector given = heads;
+  for (const unsigned head : given.set_bits()) {
     const std::optional<std::uint32_t> last = innermost_loop(region, head);
     if (!last) continue;
     llvm::BitVector others(region.size(), true);
