@@ -4,6 +4,7 @@
 #include "tests/runtime/driver/program.hpp"
 
 #include <functional>
+#include <latch>
 #include <thread>
 
 namespace warplens::runtime {
@@ -15,10 +16,13 @@ protected:
   static void run(const std::vector<std::function<void()>>& parts) {
     CUcontext context = nullptr;
     ASSERT_EQ(cuCtxGetCurrent(&context), CUDA_SUCCESS);
+    constexpr std::size_t kThreads = 4;
+    std::latch start(kThreads); // otherwise, each ends before the next one has begun
     std::vector<std::jthread> threads;
-    for (std::size_t t = 0; t < 4; ++t)
+    for (std::size_t t = 0; t < kThreads; ++t)
       threads.emplace_back([&, t] {
         EXPECT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+        start.arrive_and_wait();
         for (std::size_t i = 0; i < 40 * parts.size(); ++i) parts[(i + t) % parts.size()]();
       });
   }
