@@ -4,6 +4,8 @@
 #include "emulator/ir/effects.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace warplens::ir {
 
@@ -198,8 +200,22 @@ bool reductions_commute(const Module& module, const Function& function) {
   return std::all_of(function.instructions.begin(), function.instructions.end(), fine);
 }
 
+namespace {
+
+// An atomic operation: several of the same kind give the same result in any order.
+std::pair<Word, isa::Type> kind_of(const isa::Spelling& s) {
+  for (const Word w : {Word::w_min, Word::w_max})
+    if (s.has(w)) return {w, s.form.type()};
+  for (const Word w : {Word::w_add, Word::w_and_, Word::w_or_, Word::w_xor_})
+    if (s.has(w)) return {w, isa::info(s.form.type()).kind == isa::Class::floating ? s.form.type() : isa::Type{}};
+  return {};
+}
+
+} // namespace
+
 std::string_view order_of_results(const Module& module, const Function& function) {
-  bool sums = false, stores = false;
+  bool sums = false, stores = false, mixes = false;
+  std::optional<std::pair<Word, isa::Type>> first;
   for (const Instruction& instruction : function.instructions) {
     if (instruction.form == kNone) continue;
     const isa::Spelling& s = module.spellings[instruction.form];
@@ -212,8 +228,11 @@ std::string_view order_of_results(const Module& module, const Function& function
     if (s.has(Word::w_cas) || s.has(Word::w_exch) || s.has(Word::w_inc) || s.has(Word::w_dec))
       return "its atomic operations (exch, cas, inc, dec) leave other values in another order";
     sums = sums || (s.has(Word::w_add) && isa::info(s.form.type()).kind == isa::Class::floating);
+    mixes = mixes || (first && *first != kind_of(s));
+    first = kind_of(s);
   }
   if (stores) return "several blocks may store to one word with .volatile, .relaxed or .release: the last value stays";
+  if (mixes) return "atomic operations of several kinds on one word leave other values in another order";
   if (sums) return "floating-point atomics add in the order of the blocks: the last bits of the sums may differ";
   return {};
 }

@@ -89,9 +89,11 @@ TEST(BlockDependence, Waiting) {
 }
 
 TEST(BlockDependence, ResultsThatDependOnTheOrderOfTheBlocks) {
-  for (const char* body : {"st.global.u32 [%rd2], 1;", "red.global.add.u32 [%rd1], 1;", "red.global.max.s32 [%rd1], 1;",
-                           "st.volatile.shared.u32 [s], 1;", "red.shared.add.f32 [s], 0f3F800000;",
-                           "st.relaxed.cta.global.u32 [%rd2], 1;", "red.cta.global.add.f32 [%rd1], 0f3F800000;"})
+  for (const char* body :
+       {"st.global.u32 [%rd2], 1;", "red.global.add.u32 [%rd1], 1;", "red.global.max.s32 [%rd1], 1;",
+        "st.volatile.shared.u32 [s], 1;", "red.shared.add.f32 [s], 0f3F800000;", "st.relaxed.cta.global.u32 [%rd2], 1;",
+        "red.cta.global.add.f32 [%rd1], 0f3F800000;", "red.global.add.u32 [%rd1], 1; red.global.add.s32 [%rd1], 2;",
+        "red.global.or.b32 [%rd1], 1; red.shared.and.b32 [s], 1;"})
     EXPECT_EQ(ask(body, order_of_results), "") << body;
   const std::pair<const char*, const char*> kWhy[] = {
       {"red.global.add.f32 [%rd1], 0f3F800000;", "floating-point"},
@@ -101,6 +103,8 @@ TEST(BlockDependence, ResultsThatDependOnTheOrderOfTheBlocks) {
       {"st.volatile.global.u32 [%rd2], 1;", ".volatile"},
       {"st.release.gpu.global.u32 [%rd2], 1;", ".release"},
       {"atom.global.exch.b32 %r2, [%rd1], 1;", "exch"},
+      {"red.global.and.b32 [%rd1], 1; red.global.max.u32 [%rd1], %r1;", "several kinds"},
+      {"red.global.max.s32 [%rd1], 1; red.global.max.u32 [%rd1], 1;", "several kinds"},
       {"red.global.inc.u32 [%rd1], 9;", "inc"}};
   for (const auto& [body, why] : kWhy) EXPECT_NE(ask(body, order_of_results).find(why), std::string_view::npos) << body;
 }
