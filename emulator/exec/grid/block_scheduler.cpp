@@ -19,20 +19,23 @@ constexpr std::size_t kMaxResident = 256;
 // Concurrent CTAs may be waiting for each other: each warp gets a turn, then the next CTA runs.
 constexpr std::int64_t kShortSlice = 1;
 
+// After this many instructions, others are told.
+constexpr std::uint64_t kPortion = 50'000;
+
 // Memory must be unchanged at this many consecutive looks.
 constexpr unsigned kLooks = 3;
 
 } // namespace
 
 BlockScheduler::BlockScheduler(Worker& worker, LaunchProgress& progress, WorkerOf worker_of)
-    : worker_(worker), worker_of_(std::move(worker_of)), progress_(progress) {
+    : worker_(worker), worker_of_(std::move(worker_of)), progress_(progress),
+      own_moves_(progress.moves[progress.workers++ % std::size(progress.moves)].value) {
   worker.cancel_next = [this] { return cancel_next(); };
   if (!worker.launch.program->cancels_blocks) return;
   at_once_ = std::clamp<std::size_t>(worker.launch.machine.sms / worker.launch.shape.cluster_ctas(), 1, kMaxResident);
 }
 
 void BlockScheduler::run() {
-  ++progress_.workers;
   while (!progress_.stop.load(std::memory_order_relaxed)) {
     start_some();
     if (running_.empty()) break;
@@ -42,8 +45,9 @@ void BlockScheduler::run() {
     for (const Running& r : running_) r.ctas->report_deadlock();
     break;
   }
+  tell();
   set_hopeless(false);
-  ++progress_.moves;
+  ++own_moves_;
   --progress_.workers;
 }
 
@@ -62,7 +66,6 @@ void BlockScheduler::start_some() {
 // The place in the order of the next cluster.
 std::optional<std::uint64_t> BlockScheduler::take_next() {
   const std::uint64_t count = places();
-  if (!pending_ && progress_.next.load(std::memory_order_relaxed) >= count) return std::nullopt;
   const std::uint64_t place = pending_ ? *pending_ : progress_.next.fetch_add(1, std::memory_order_relaxed);
   pending_.reset();
   return place < count ? std::optional(place) : std::nullopt;
@@ -72,7 +75,7 @@ std::optional<std::uint64_t> BlockScheduler::cancel_next() {
   const LaunchShape& shape = worker_.launch.shape;
   const std::optional<std::uint64_t> place = take_next();
   if (!place) return std::nullopt;
-  if (BlocksDone* const told = worker_.launch.progress) told->done.fetch_add(1, std::memory_order_relaxed);
+  ++untold_.clusters;
   return RunningCluster::first_cta(shape, number_at(*place));
 }
 
@@ -132,7 +135,7 @@ void BlockScheduler::round() {
     }
     // Those of watched blocks are few, and the next one belongs to another worker.
     if (&running_[i].ctas->worker() == &worker_) idle_.push_back(std::move(running_[i].ctas));
-    if (BlocksDone* const told = worker_.launch.progress) told->done.fetch_add(1, std::memory_order_relaxed);
+    ++untold_.clusters;
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
     moved_ = true;
     moved_at_ = steps_;
@@ -153,12 +156,20 @@ bool BlockScheduler::turn(RunningCluster& ctas, std::int64_t& last_steps) {
   const Cta::Progress p = ctas.run(running_.size() > 1 ? kShortSlice : kSlice);
   const std::uint64_t used = worker.steps - before;
   steps_ += used;
-  progress_.steps.fetch_add(used, std::memory_order_relaxed);
-  count_steps(worker_.launch, used);
+  untold_.steps += used;
+  if (limit != 0 || untold_.steps >= kPortion) tell();
   if (progress_.lowest_trap != LaunchProgress::kNoTrap) last_steps -= static_cast<std::int64_t>(used);
   // With tools, the other blocks go on, so that the findings do not depend on how far they have come.
   if (p == Cta::Progress::trapped && !worker_.launch.tools.any()) progress_.trapped(worker.trap->cta);
   return p != Cta::Progress::paused;
+}
+
+void BlockScheduler::tell() {
+  progress_.steps.fetch_add(untold_.steps, std::memory_order_relaxed);
+  if (BlocksDone* const told = worker_.launch.progress)
+    told->done.fetch_add(untold_.clusters, std::memory_order_relaxed);
+  count_steps(worker_.launch, untold_.steps);
+  untold_ = {};
 }
 
 void BlockScheduler::stop_at_limit(RunningCluster& ctas, std::string_view why) {
@@ -177,10 +188,11 @@ void BlockScheduler::look_for_deadlock() {
   for (const Running& r : running_)
     if (!r.ctas->looked_at()) return;
   if (!gets_nowhere()) {
-    ++progress_.moves;
+    own_moves_.fetch_add(1, std::memory_order_relaxed);
     interval_ = 1;
     set_hopeless(false);
-  } else if (const std::uint64_t moves = progress_.moves; moves != moves_) { // another worker's CTAs made progress
+  } else if (const std::uint64_t moves = progress_.all_moves();
+             moves != moves_) { // another worker's CTAs made progress
     moves_ = moves;
     same_ = 0;
     set_hopeless(false);
@@ -207,9 +219,10 @@ bool BlockScheduler::gets_nowhere() {
   bool quiet = !moved_;
   moved_ = false;
   for (const Running& r : running_) quiet = r.ctas->quiet() && quiet;
+  if (!quiet || running_.empty()) return false;
   const bool room =
       progress_.next.load(std::memory_order_relaxed) < places() && running_.size() < kMaxResident && !pending_;
-  return quiet && !room && !running_.empty();
+  return !room;
 }
 
 // Whether memory was unchanged at several looks. Looks get rarer, as memory may be large and waits long.

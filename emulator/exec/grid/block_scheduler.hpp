@@ -17,19 +17,29 @@
 
 namespace warplens::exec {
 
-/// What the workers of a launch share.
+/// What the workers of a launch share. What one of them writes for each block is not in a line of the cache from which
+/// the others read for each block.
 struct LaunchProgress {
   static constexpr std::uint64_t kNoTrap = ~std::uint64_t{0};
+  static constexpr std::size_t kLine = 64;
+  struct alignas(kLine) Counter {
+    std::atomic<std::uint64_t> value{0};
+  };
 
-  std::atomic<std::uint64_t> next{0}; ///< next cluster of this process to start
-  std::atomic<std::uint64_t> steps{0};
-  std::atomic<std::uint64_t> lowest_trap{kNoTrap}; ///< CTA
-  std::atomic<bool> stop{false};                   ///< run no more steps
-  std::atomic<bool> deadlock{false};               ///< no CTA can make progress
-  std::atomic<std::uint64_t> moves{0};             ///< how often a worker saw progress of its CTAs
-  std::atomic<unsigned> workers{0};                ///< workers that run CTAs …
-  std::atomic<unsigned> hopeless{0};               ///< … and those whose CTAs make no progress
+  alignas(kLine) std::atomic<std::uint64_t> next{0};              ///< next cluster of this process to start
+  alignas(kLine) std::atomic<std::uint64_t> steps{0};             ///< as far as the workers have told
+  alignas(kLine) std::atomic<std::uint64_t> lowest_trap{kNoTrap}; ///< CTA
+  std::atomic<bool> stop{false};                                  ///< run no more steps
+  std::atomic<bool> deadlock{false};                              ///< no CTA can make progress
+  std::atomic<unsigned> workers{0};                               ///< workers that run CTAs …
+  std::atomic<unsigned> hopeless{0};                              ///< … and those whose CTAs make no progress
+  Counter moves[16]; ///< how often workers saw progress of their CTAs; a worker has one, perhaps with others
 
+  [[nodiscard]] std::uint64_t all_moves() const {
+    std::uint64_t all = 0;
+    for (const Counter& c : moves) all += c.value;
+    return all;
+  }
   void trapped(std::uint64_t cta) {
     std::uint64_t known = lowest_trap.load();
     while (cta < known && !lowest_trap.compare_exchange_weak(known, cta)) {
@@ -65,6 +75,7 @@ private:
   std::unique_ptr<RunningCluster> slot(Worker& worker);
   void round();
   bool turn(RunningCluster& ctas, std::int64_t& last_steps);
+  void tell();
   void stop_at_limit(RunningCluster& ctas, std::string_view why);
   void look_for_deadlock();
   [[nodiscard]] std::uint64_t places() const;
@@ -82,11 +93,16 @@ private:
   std::vector<std::unique_ptr<RunningCluster>> idle_;
   std::optional<std::uint64_t> pending_; ///< a cluster for which there was no memory yet
   std::uint64_t steps_ = 0;              ///< of all CTAs
-  std::uint64_t moved_at_ = 0;           ///< steps_ when a CTA last started or finished
+  /// What was done since others were told: each would wait for the counters of all.
+  struct {
+    std::uint64_t steps = 0, clusters = 0;
+  } untold_;
+  std::uint64_t moved_at_ = 0; ///< steps_ when a CTA last started or finished
 
   bool moved_ = false;                    ///< whether a CTA started or finished since the last look
   bool hopeless_ = false;                 ///< the state last reported to LaunchProgress
-  std::uint64_t moves_ = 0;               ///< LaunchProgress::moves at the last look
+  std::atomic<std::uint64_t>& own_moves_; ///< in LaunchProgress::moves
+  std::uint64_t moves_ = 0;               ///< all_moves() at the last look
   std::uint64_t digest_ = 0;              ///< of memory
   unsigned same_ = 0;                     ///< consecutive looks with this digest
   std::uint64_t wait_ = 0, interval_ = 1; ///< looks to skip until the next one, and after it
