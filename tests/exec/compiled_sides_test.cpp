@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branches around a few instructions, which compiled kernels run under a mask.
+// Branches around a few instructions, and loops that lanes leave one after the other: compiled kernels run them under a
+// mask.
 #include "tests/exec/compiled_subject.hpp"
 
 #include <random>
@@ -15,7 +16,7 @@ using compiled_test::words;
 // shared memory (%r9) and of global memory (%rd2, 512 bytes apart); all write the word at %rd1 + 8192 by atomics.
 class Sides {
 public:
-  explicit Sides(unsigned seed) : random_(seed) {}
+  explicit Sides(unsigned seed, bool loops = false) : random_(seed), loops_(loops) {}
 
   std::string some(int count, int depth) {
     std::string text;
@@ -41,7 +42,7 @@ private:
     case 6: return guard() + "mad.wide.u32 " + wide() + ", " + reg() + ", " + reg() + ", " + wide() + ";\n";
     case 7: return guard() + "cvt.u32.u64 " + reg() + ", " + wide() + ";\n";
     case 8: return special();
-    default: return branched(depth);
+    default: return loops_ && below(3) != 0 ? looped(depth) : branched(depth);
     }
   }
   std::string word(unsigned distance) { return std::to_string(distance * below(8)); }
@@ -60,13 +61,24 @@ private:
            some(1 + static_cast<int>(below(5)), depth - 1) + label + ":\n";
   }
 
+  // Lanes leave it one after the other, also in its middle.
+  std::string looped(int depth) {
+    const std::string n = std::to_string(labels_++), count = "%c" + n, goes_on = "%q" + n;
+    const auto leaves = [&] { return below(2) == 0 ? "@" + truth() + " bra E" + n + ";\n" : ""; };
+    return ".reg .b32 " + count + "; .reg .pred " + goes_on + "; and.b32 " + count + ", " + reg() + ", 7;\nL" + n +
+           ":\n" + some(1 + static_cast<int>(below(4)), depth - 1) + leaves() + some(1, 0) + leaves() + "sub.u32 " +
+           count + ", " + count + ", 1; setp.gt.s32 " + goes_on + ", " + count + ", 0;\n@" + goes_on + " bra L" + n +
+           ";\nE" + n + ":\n";
+  }
+
   std::mt19937 random_;
+  bool loops_;
   int labels_ = 0;
 };
 
 // Of one warp, because the order of several would matter.
-Subject program(unsigned seed, std::uint32_t threads, int iterations = 30) {
-  Sides sides(seed);
+Subject program(unsigned seed, std::uint32_t threads, int iterations = 30, bool loops = false) {
+  Sides sides(seed, loops);
   std::string body = ".shared .align 16 .b8 s[2080]; mov.u32 %r8, s; add.u32 %r8, %r8, 2048; shl.b32 %r9, %r1, 5;\n"
                      "mov.u32 %r18, s; add.u32 %r9, %r9, %r18; mov.u32 %r19, 0;\n",
               end;
@@ -97,6 +109,19 @@ TEST(CompiledSides, RandomStatements) {
   for (unsigned seed = 1; seed <= 10; ++seed) program(seed, seed % 3 == 0 ? 20 : 32).expect_same();
 }
 
+TEST(CompiledSides, Loops) {
+  for (unsigned seed = 41; seed <= 50; ++seed) program(seed, seed % 3 == 0 ? 20 : 32, 10, true).expect_same();
+  program(51, 32, 300, true).expect_same(); // turns end inside of loops
+}
+
+// Rows are in memory from one block of code to the next.
+TEST(CompiledSides, OfLargeKernels) {
+  exec::set_divided_anyhow(true);
+  for (unsigned seed = 21; seed <= 30; ++seed)
+    program(seed, seed % 3 == 0 ? 20 : 32, seed < 25 ? 30 : 300).expect_same();
+  exec::set_divided_anyhow(false);
+}
+
 // Turns of warps end at branches inside of sides.
 TEST(CompiledSides, EndsOfTurns) {
   for (unsigned seed = 11; seed <= 12; ++seed) program(seed, 32, 1000).expect_same();
@@ -122,6 +147,33 @@ TEST(CompiledSides, WaitingLanes) {
         "add.u32 %r12, %r12, %r14; add.u32 %r13, %r13, %r12;\nEND: st.global.u32 [%rd2], %r12;\n"
         "st.global.u32 [%rd2+1024], %r13; st.global.u32 [%rd2+2048], %r14; ret;")
       .expect_same();
+}
+
+// When the lanes that wait behind a loop go on without the one in it depends on whether that one repeats itself.
+TEST(CompiledSides, LanesThatWaitForOtherBlocks) {
+  Subject s = words("setp.ne.u32 %p1, %r1, 0; mul.wide.u32 %rd10, %r3, 4; add.u64 %rd10, %rd1, %rd10; @%p1 bra END;\n"
+                    "mul.lo.u32 %r10, %r3, 977; rem.u32 %r10, %r10, 1900; add.u32 %r10, %r10, 100; mov.u32 %r12, 8;\n"
+                    "W: sub.u32 %r10, %r10, 1; setp.ne.u32 %p3, %r10, 0; @%p3 bra W;\n"
+                    "membar.gl; atom.global.add.u32 %r13, [%rd1+4096], 1;\n"
+                    "L: ld.volatile.global.u32 %r11, [%rd1+4096]; sub.u32 %r14, %r11, " +
+                    std::to_string(std::bit_cast<std::uint32_t>(0.5f + 0.01f * float(1024 % 97))) +
+                    "; setp.lt.u32 %p2, %r14, 8; @%p2 bra L;\n"
+                    "st.global.u32 [%rd10], %r13;\nEND: bar.sync 0; ret;");
+  s.grid = {8, 1, 1};
+  s.expect_same();
+}
+
+// A call writes the register that one instruction seems to write.
+TEST(CompiledSides, ResultsOfCalls) {
+  Subject s = words("", 64);
+  s.ptx =
+      kernel_of("mov.u32 %r10, 0; mov.u32 %r12, 7; mov.u32 %r13, 1; and.b32 %r14, %r1, 3; setp.ne.u32 %p2, %r14, 3;\n"
+                "LOOP: @%p2 call (%r12), f, (%r1); mad.lo.u32 %r13, %r13, 5, %r12; xor.b32 %r15, %r13, %r12;\n"
+                "add.u32 %r13, %r13, %r15; shl.b32 %r15, %r12, 3; add.u32 %r13, %r13, %r15; add.u32 %r10, %r10, 1;\n"
+                "setp.lt.u32 %p1, %r10, 3; @%p1 bra LOOP; st.global.u32 [%rd2], %r13; ret;",
+                ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r<3>; ld.param.u32 %r1, [a];\n"
+                "mul.lo.u32 %r2, %r1, 10; st.param.b32 [r], %r2; ret; }\n");
+  s.expect_same();
 }
 
 TEST(CompiledSides, OneEntryIsEnough) {

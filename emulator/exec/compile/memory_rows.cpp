@@ -240,12 +240,27 @@ WARPLENS_SPECIAL(reciprocal_64, std::uint64_t, reciprocal)
 
 extern "C" [[gnu::used]] const std::byte* shared_of(Warp* warp) { return warp->cta->shared; }
 extern "C" [[gnu::used]] std::uint64_t shared_bytes_of(Warp* warp) { return warp->cta->shared_bytes; }
+extern "C" [[gnu::used]] const std::byte* local_of(Warp* warp) {
+  return warp->cta->local + std::uint64_t{warp->index} * kWarpSize * warp->cta->local_stride;
+}
+extern "C" [[gnu::used]] std::uint64_t local_bytes_of(Warp* warp) { return warp->cta->local_bytes; }
+extern "C" [[gnu::used]] std::uint64_t local_stride_of(Warp* warp) { return warp->cta->local_stride; }
 extern "C" [[gnu::used]] const Worker::Region* region_of(Warp* warp, std::uint32_t site) {
   return &warp->worker->regions[site];
 }
 extern "C" [[gnu::used]] void tell_access_of(Warp* warp, const Op* op, isa::Space space, std::uint64_t base,
                                              std::int64_t stride, std::int64_t half, std::uint32_t tally) {
   warplens_tell_sequence(warp, op, space, base, stride, half, tally);
+}
+// As classify() finds of some lanes.
+extern "C" [[gnu::used]] void tell_some_of(Warp* warp, const Op* op, Mask mask, std::uint64_t base,
+                                           std::int64_t stride) {
+  if (mask == 0) return;
+  if (few(mask)) {
+    base += static_cast<std::uint64_t>(__builtin_ctz(mask) * stride);
+    stride = 0;
+  }
+  warplens_tell_sequences(warp, op, mask, base, stride, stride, kHalf * stride);
 }
 // Whether the sectors of an access to global memory need no more than this.
 extern "C" [[gnu::used]] bool extends_touched(Warp* warp, std::uint32_t site, std::uint64_t base, std::uint64_t last,

@@ -5,7 +5,6 @@
 #include "emulator/exec/access/collisions.hpp"
 #include "emulator/exec/block/control.hpp"
 #include "emulator/exec/block/cta.hpp"
-#include "emulator/exec/compile/row_tables.hpp"
 
 #include <fmt/format.h>
 
@@ -115,7 +114,7 @@ const std::vector<AtomicOperation>& atomic_operations() {
   return all;
 }
 
-std::vector<std::pair<const char*, void*>> support_functions() {
+std::vector<std::pair<const char*, void*>> support_functions(const Level& level) {
   std::vector<std::pair<const char*, void*>> list = {
       {"warplens_tell_access", reinterpret_cast<void*>(&tell_access)},
       {"warplens_tell_sequence", reinterpret_cast<void*>(&tell_sequence)},
@@ -129,8 +128,8 @@ std::vector<std::pair<const char*, void*>> support_functions() {
       {"warplens_split_off", reinterpret_cast<void*>(&split_off)},
       {"warplens_tell_special", reinterpret_cast<void*>(&tell_special_operands)},
       {"warplens_tell_branch", reinterpret_cast<void*>(&tell_branch)},
-      {"warplens_fetch_sequences", reinterpret_cast<void*>(&fetch_sequences)},
-      {"warplens_store_sequences", reinterpret_cast<void*>(&store_sequences)}};
+      {"warplens_fetch_sequences", reinterpret_cast<void*>(level.fetch_sequences)},
+      {"warplens_store_sequences", reinterpret_cast<void*>(level.store_sequences)}};
   for (const AtomicOperation& a : atomic_operations())
     if (a.lanes != nullptr) list.emplace_back(a.name.c_str(), reinterpret_cast<void*>(a.lanes));
   return list;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulator/exec/access/atomics.hpp"
+#include "emulator/exec/decode/levels.hpp"
 
 #include <string>
 #include <utility>
@@ -10,13 +11,13 @@
 
 namespace warplens::exec {
 
-/// By name, as the bitcode declares them; those of atomic operations, as OpMeaning::atomic says.
-std::vector<std::pair<const char*, void*>> support_functions();
+/// For code of a level: by name, as the bitcode declares them; those of atomic operations, as OpMeaning::atomic says.
+std::vector<std::pair<const char*, void*>> support_functions(const Level& level);
 
 /// An atomic operation on one element: a spelling that has its handler.
 struct AtomicOperation {
   isa::Spelling spelling;
-  std::string name;            ///< of `lanes` among support_functions()
+  std::string name;            ///< of `lanes` among support_functions(const Level& level)
   AtomicLanes lanes = nullptr; ///< of integers
 };
 const std::vector<AtomicOperation>& atomic_operations();

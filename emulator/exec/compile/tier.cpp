@@ -194,7 +194,7 @@ void compile(const Program& program, const Order& order) {
   request.program = &program;
   request.block = order.block;
   request.level = program.level;
-  request.functions = support_functions();
+  request.functions = support_functions(*level);
   request.worker = library_folder() / kWorker;
   request.pairs_anyhow = pairs_anyhow();
   request.divided_anyhow = divided_anyhow();

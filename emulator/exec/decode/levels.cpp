@@ -21,6 +21,8 @@ namespace warplens::exec {
   Handler warp_handler(const WarpHandlerKey&);                                                                         \
   Handler matrix_handler(MatrixHandler);                                                                               \
   Mask sample_rows(const SampleRowsRequest&, SampledRows&);                                                            \
+  bool fetch_sequences(Warp*, const SequenceTable*, SequenceSlot*);                                                    \
+  void store_sequences(Warp*, const SequenceTable*, const SequenceSlot*);                                              \
   }
 WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
@@ -54,7 +56,8 @@ std::span<const Level> levels() {
 #define LEVEL(name)                                                                                                    \
   if (WARPLENS_RUNS_##name)                                                                                            \
     list.push_back({WARPLENS_NAME_##name, name::lane_handlers, name::memory_handler, name::resolve_access,             \
-                    name::vector_move, name::warp_handler, name::matrix_handler, name::sample_rows});
+                    name::vector_move, name::warp_handler, name::matrix_handler, name::sample_rows,                    \
+                    name::fetch_sequences, name::store_sequences});
     WARPLENS_FOR_EACH_LEVEL
 #undef LEVEL
     return list;

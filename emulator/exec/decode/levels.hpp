@@ -5,6 +5,7 @@
 
 #include "emulator/exec/access/memory_handlers.hpp"
 #include "emulator/exec/lanes/handler_row.hpp"
+#include "emulator/exec/lanes/row_tables.hpp"
 #include "emulator/exec/lanes/warp_handlers.hpp"
 #include "emulator/exec/matrix/matrix_handlers.hpp"
 #include "emulator/exec/state/program.hpp"
@@ -29,6 +30,8 @@ struct Level {
   Handler (*warp)(const WarpHandlerKey&);
   Handler (*matrix)(MatrixHandler);
   SampleRowsFunction sample;
+  FetchSequences fetch_sequences;
+  StoreSequences store_sequences;
 };
 
 /// The compiled levels that this processor supports, best first; never empty.

@@ -6,12 +6,29 @@
 
 namespace warplens::exec::compile {
 
+constexpr std::uint32_t kHalfWarp = kWarpSize / 2;
+
+/// Of lanes with several elements each, the places of one of them.
+inline llvm::SmallVector<int, 64> every(unsigned lanes, unsigned elements, unsigned element) {
+  llvm::SmallVector<int, 64> order;
+  for (unsigned lane = 0; lane < lanes; ++lane) order.push_back(static_cast<int>(lane * elements + element));
+  return order;
+}
+
+inline llvm::SmallVector<int, 64> from(unsigned first, unsigned count) {
+  llvm::SmallVector<int, 64> order;
+  for (unsigned i = 0; i < count; ++i) order.push_back(static_cast<int>(first + i));
+  return order;
+}
+
 struct Emitter::Access {
   std::uint32_t op = 0;
   const MemorySite& site;
   const MemoryHandlerKey& key;
   Shape address;
   llvm::BasicBlock* slow = nullptr;
+  llvm::Value* acting = nullptr; ///< the lanes that access memory
+  bool all_act = true;           ///< all of them surely do
 
   llvm::Value* first[2]{}; ///< host address of the first lane of each half
 

@@ -16,10 +16,6 @@ using llvm::BasicBlock;
 using llvm::Value;
 
 namespace {
-constexpr std::uint32_t kHalfWarp = kWarpSize / 2;
-} // namespace
-
-namespace {
 
 // Whether a sequence with this stride is accessed by vectors.
 bool is_possible(const Shape& address, std::uint32_t bytes, std::uint32_t element, bool loads, bool gathers) {
@@ -35,32 +31,45 @@ bool is_possible(const Shape& address, std::uint32_t bytes, std::uint32_t elemen
 void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
   const Op& o = program_.ops[op];
   Access a{op, *o.site, region_.facts(op).meaning.memory, rows_->shape(o.src[0])};
-  const bool gathers = rows_->chunks().vector_bytes() == 64;
-  const bool by_warp =
-      !a.address.is_sequence() || is_possible(a.address, a.lane_bytes(), a.element_bytes(), loads, gathers);
+  const bool gathers = rows_->chunks().vector_bytes() == 64, together = is_quick(a.site.space);
+  const bool by_warp = together && (!a.address.is_sequence() ||
+                                    is_possible(a.address, a.lane_bytes(), a.element_bytes(), loads, gathers));
+  const bool to_one = together && stores_to_one(a, loads), by_mask = together && takes_masks(a);
   const bool by_lanes = takes_lanes_apart(a, loads, computed);
-  if (!is_quick(a.site.space) || a.site.lane_bytes != a.lane_bytes() || !(by_warp || by_lanes))
-    return by_handler(op, computed);
+  if (a.site.lane_bytes != a.lane_bytes() || !(by_warp || to_one || by_lanes)) return by_handler(op, computed);
   BasicBlock* const on = block();
   BasicBlock* const handled = BasicBlock::Create(b_.getContext(), "handled", body_);
   BasicBlock* const apart = by_lanes ? BasicBlock::Create(b_.getContext(), "apart", body_) : handled;
-  Value* const acting = b_.CreateAnd(rows_->active(), guard(op));
+  BasicBlock* const some = by_mask ? BasicBlock::Create(b_.getContext(), "some", body_) : apart;
+  a.acting = b_.CreateAnd(rows_->active(), guard(op));
+  a.slow = apart;
   if (by_warp) {
     BasicBlock* const trying = block();
-    a.slow = apart;
-    // One place is read once, for any lanes.
-    const bool of_any = loads && a.address.is_uniform() && !region_.facts(op).guarded && !program_.watched;
-    b_.CreateCondBr(of_any ? b_.getTrue() : b_.CreateICmpEQ(acting, b_.getInt32(~0u)), trying, a.slow);
+    // One place is read once, for any lanes. Where warps may wait for others, the handler leaves what was read in the
+    // row at home, which shows the watched interpreter whether the warp repeats itself (Repetition).
+    const bool waits = program_.watched && !program_.takes_turns;
+    const bool of_any = loads && a.address.is_uniform() && !region_.facts(op).guarded && !waits;
+    a.all_act = !of_any;
+    b_.CreateCondBr(of_any ? b_.getTrue() : b_.CreateICmpEQ(a.acting, b_.getInt32(kFullMask)), trying, some);
     b_.SetInsertPoint(trying);
     access_warp(a, loads, computed);
+    b_.CreateBr(on);
+  } else if (to_one) {
+    store_to_one(a, on);
     b_.CreateBr(on);
   } else {
     b_.CreateBr(apart);
   }
+  if (by_mask) {
+    b_.SetInsertPoint(some);
+    a.all_act = false;
+    access_masked(a, loads, computed);
+    b_.CreateBr(on);
+  }
   if (by_lanes) {
     b_.SetInsertPoint(apart);
     a.slow = handled;
-    access_lanes(a, loads, acting, computed);
+    access_lanes(a, loads, computed);
     b_.CreateBr(on);
   }
   b_.SetInsertPoint(handled);
@@ -69,7 +78,7 @@ void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
   b_.SetInsertPoint(on);
 }
 
-// All lanes act.
+// All lanes act, or any of those that load from one place.
 void Emitter::access_warp(Access& a, bool loads, const Computed& computed) {
   if (!a.address.is_sequence()) return access_rows(a, loads);
   reach(a);
@@ -165,7 +174,7 @@ void Emitter::reach(Access& a) {
   BasicBlock* const reached = block();
   rarely(b_.CreateNot(inside), a.slow, reached);
   b_.SetInsertPoint(reached);
-  if (program_.watched) tell_sequence(a, address[0], b_.CreateSub(address[1], address[0]));
+  if (program_.watched) tell_reached(a, address[0], b_.CreateSub(address[1], address[0]));
   b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
   for (const unsigned half : {0u, 1u})
     a.first[half] = a.site.space == isa::Space::shared ? b_.CreateGEP(b_.getInt8Ty(), origin, address[half])
@@ -182,22 +191,10 @@ llvm::SmallVector<int, 64> interleaved(unsigned lanes, unsigned elements) {
   return order;
 }
 
-llvm::SmallVector<int, 64> every(unsigned lanes, unsigned elements, unsigned element) {
-  llvm::SmallVector<int, 64> order;
-  for (unsigned lane = 0; lane < lanes; ++lane) order.push_back(static_cast<int>(lane * elements + element));
-  return order;
-}
-
 // Lanes with a distance; between them is nothing.
 llvm::SmallVector<int, 64> apart(unsigned lanes, unsigned distance) {
   llvm::SmallVector<int, 64> order(lanes * distance, llvm::PoisonMaskElem);
   for (unsigned lane = 0; lane < lanes; ++lane) order[lane * distance] = static_cast<int>(lane);
-  return order;
-}
-
-llvm::SmallVector<int, 64> from(unsigned first, unsigned count) {
-  llvm::SmallVector<int, 64> order;
-  for (unsigned i = 0; i < count; ++i) order.push_back(static_cast<int>(first + i));
   return order;
 }
 
@@ -271,19 +268,24 @@ void Emitter::load_sequence(Access& a, const Computed& computed) {
   }
 }
 
-void Emitter::store_sequence(Access& a) {
+// What the lanes of a chunk store, in the order in which it lies in memory if they store one after the other.
+Value* Emitter::elements_of(const Access& a, std::uint32_t chunk) {
   const OpFacts& f = region_.facts(a.op);
+  const std::uint32_t lanes = rows_->chunks().lanes(a.row_bytes());
+  llvm::Type* const narrow = llvm::FixedVectorType::get(b_.getIntNTy(8 * a.element_bytes()), lanes);
+  llvm::SmallVector<Value*, 4> elements;
+  for (unsigned e = 0; e < a.vector(); ++e)
+    elements.push_back(b_.CreateTrunc(rows_->chunk(f.uses[1 + e].offset, chunk), narrow));
+  if (a.vector() == 1) return elements[0];
+  return b_.CreateShuffleVector(llvm::concatenateVectors(b_, elements), interleaved(lanes, a.vector()));
+}
+
+void Emitter::store_sequence(Access& a) {
   const Chunks& chunks = rows_->chunks();
   const std::uint32_t lanes = chunks.lanes(a.row_bytes());
-  llvm::Type* const narrow = llvm::FixedVectorType::get(b_.getIntNTy(8 * a.element_bytes()), lanes);
   const llvm::Align align(a.lane_bytes());
   for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c) {
-    llvm::SmallVector<Value*, 4> elements;
-    for (unsigned e = 0; e < a.vector(); ++e)
-      elements.push_back(b_.CreateTrunc(rows_->chunk(f.uses[1 + e].offset, c), narrow));
-    Value* values = elements[0];
-    if (a.vector() > 1)
-      values = b_.CreateShuffleVector(llvm::concatenateVectors(b_, elements), interleaved(lanes, a.vector()));
+    Value* const values = elements_of(a, c);
     const auto stored = [&](Value* value, std::uint32_t first, std::uint32_t count) {
       if (a.is_contiguous())
         b_.CreateAlignedStore(value, place(a, first), align);

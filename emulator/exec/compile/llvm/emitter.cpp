@@ -37,15 +37,15 @@ llvm::Function* Emitter::run() {
     if (!part_.reachable(i)) continue;
     if (part_.leads(i)) {
       if (open) {
-        meet(i);
-        std::erase_if(masked_, [&](const MaskedSide& side) { return side.meeting == i; });
         if (in_memory()) end_block(i);
-        arrive(i);
+        arrive_and_meet(i);
+        std::erase_if(masked_, [&](const MaskedSide& side) { return side.meeting == i; });
         b_.CreateBr(blocks_[i]);
       }
       b_.SetInsertPoint(blocks_[i]);
       for_each_side([&](Side& side) { side.rows->shapes = shapes_.at(i); });
       if (in_memory()) begin_block(i);
+      lead_in_loop(i);
     }
     emit(i);
     open = b_.GetInsertBlock()->getTerminator() == nullptr;
@@ -361,8 +361,7 @@ void Emitter::take(std::uint32_t op) {
   }
   const RowShapes shapes = rows_->shapes;
   const RowValues::Lanes lanes = rows_->lanes();
-  meet(region_.target(op));
-  arrive(region_.target(op));
+  arrive_and_meet(region_.target(op));
   b_.CreateBr(blocks_[region_.target(op)]);
   if (masked_.empty()) return;
   rows_->shapes = shapes;
@@ -376,6 +375,7 @@ void Emitter::jump(std::uint32_t op) {
   b_.SetInsertPoint(on);
   b_.CreateStore(left, budget_);
   take(op);
+  if (leaves_loop(op)) end_loop();
 }
 
 // All lanes of a warp go the same way, and both warps of a pair; or one side runs under a mask.
@@ -383,6 +383,7 @@ void Emitter::branch(std::uint32_t op) {
   const Op& o = program_.ops[op];
   const bool masks = !is_pair() && part_.masked_until(region_, op) != 0 && !rows_->shape(o.guard).is_uniform();
   if (masks) return branch_under_mask(op);
+  if (leaves_loop(op)) return branch_in_loop(op);
   BasicBlock* const together = block();
   BasicBlock* const all = block();
   BasicBlock* const none = block();

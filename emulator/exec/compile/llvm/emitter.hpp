@@ -72,11 +72,16 @@ private:
   void end_block(std::uint32_t op);
   void enter_in_memory(llvm::BasicBlock* interpret);
   void save_in_memory(std::uint32_t op);
+  void store_sequences(const llvm::BitVector& rows);
   void arrive_in_memory(std::uint32_t leader);
   void fetch_from_memory(std::uint32_t row);
   void keep_in_memory(std::uint32_t row);
   llvm::Value* slot(std::uint32_t row, unsigned half);
-  llvm::Constant* sequences(const llvm::BitVector& rows, const RowShapes& shapes);
+  struct Fetch {
+    std::optional<std::uint32_t> head; ///< where they are fetched; nothing: they are stored
+    bool needs_all = false;            ///< SequenceTable::needs_all
+  };
+  llvm::Constant* sequences(const llvm::BitVector& rows, const RowShapes& shapes, Fetch fetch);
   llvm::Value* call_support(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> arguments);
   void finish_slots();
 
@@ -108,14 +113,31 @@ private:
     llvm::Value* lanes = nullptr; ///< those that run it
     RowValues::Lanes before;
     std::map<std::uint32_t, llvm::SmallVector<llvm::Value*, 8>> old; ///< the rows that it writes, for the other lanes
+    llvm::BitVector at_home;             ///< rows in memory: those that are no sequences where all lanes meet
+    llvm::AllocaInst* looping = nullptr; ///< of a loop: the lanes that run it; `old` are variables
   };
   void branch_under_mask(std::uint32_t op);
   void begin_side(std::uint32_t op, llvm::Value* taken);
+  void keep_old_rows(std::uint32_t op, MaskedSide& side);
+  llvm::BitVector begin_side_in_memory(std::uint32_t meeting);
+  void arrive_and_meet(std::uint32_t op);
   void meet(std::uint32_t op);
   void merge(const MaskedSide& side);
   void set_active();
   void merge_all();
   void split_again();
+  // … or of which some lanes leave a loop (loops.cpp)
+  struct Loop {
+    std::uint32_t head = 0, last = 0, meeting = 0, branch = 0;
+  };
+  [[nodiscard]] std::optional<Loop> loop_under_mask(std::uint32_t head) const;
+  void lead_in_loop(std::uint32_t leader);
+  void begin_loop(const Loop& loop);
+  bool leaves_loop(std::uint32_t op) const;
+  void branch_in_loop(std::uint32_t op);
+  void end_loop();
+  void meet_behind_loop(const MaskedSide& side);
+  void leave_loop(llvm::Value* leaving, llvm::Value* staying);
   llvm::Value* left_after(std::uint32_t op);
   void take(std::uint32_t op);
   /// The new values of the rows that an op defines: chunks of all, or first values (two of each row that is not whole).
@@ -127,6 +149,7 @@ private:
   void special(std::uint32_t op);
   void count_block(std::uint32_t block);
   void count_branch(std::uint32_t branch, llvm::Value* taken);
+  void tell_reached(const Access& access, llvm::Value* base, llvm::Value* half);
   void tell_sequence(const Access& access, llvm::Value* base, llvm::Value* half);
   std::uint32_t place_of(Tally tally, std::uint32_t words);
   llvm::Value* word(std::uint32_t place);
@@ -139,21 +162,33 @@ private:
   void access_warp(Access& access, bool loads, const Computed& computed);
   void access_rows(Access& access, bool loads);
   void load_sequence(Access& access, const Computed& computed);
+  llvm::Value* elements_of(const Access& access, std::uint32_t chunk);
   void store_sequence(Access& access);
+  // … by some of the lanes, at a sequence of addresses (masked_accesses.cpp)
+  [[nodiscard]] bool takes_masks(const Access& access) const;
+  void access_masked(Access& access, bool loads, const Computed& computed);
+  void load_masked(const Access& access, const Computed& computed);
+  void store_masked(const Access& access);
+  llvm::Value* mask_of(const Access& access, std::uint32_t lane, std::uint32_t count);
+  [[nodiscard]] static bool stores_to_one(const Access& access, bool loads);
+  void store_to_one(Access& access, llvm::BasicBlock* on);
   // … by lanes with an address each (lane_accesses.cpp)
   struct LaneAddresses {
-    llvm::SmallVector<llvm::Value*, 4> chunks; ///< of addresses, from …
+    llvm::SmallVector<llvm::Value*, 4> chunks; ///< of addresses
+    llvm::SmallVector<llvm::Value*, 4> places; ///< of the bytes, from …
     llvm::Value* origin = nullptr;             ///< … here
   };
   [[nodiscard]] bool takes_lanes_apart(const Access& access, bool loads, const Computed& computed) const;
-  void access_lanes(Access& access, bool loads, llvm::Value* acting, const Computed& computed);
-  LaneAddresses reach_lanes(Access& access, llvm::Value* acting);
-  llvm::Value* addresses_of(const LaneAddresses& at, std::uint32_t lane, std::uint32_t count);
-  void gather_lanes(Access& access, const LaneAddresses& at, llvm::Value* acting, const Computed& computed);
+  void access_lanes(Access& access, bool loads, const Computed& computed);
+  LaneAddresses reach_lanes(Access& access);
+  static llvm::Constant* lanes_from(std::uint32_t first, std::uint32_t count, llvm::Type* type);
+  llvm::Value* places_of(const LaneAddresses& at, std::uint32_t lane, std::uint32_t count);
+  void gather_lanes(const Access& access, const LaneAddresses& at, const Computed& computed);
   void make_room(llvm::Value*& variable);
-  void tell_lanes(const Access& access, const LaneAddresses& at, llvm::Value* acting);
-  void pass_lanes(const Access& access, const LaneAddresses& at);
-  void store_lanes(Access& access, const LaneAddresses& at, llvm::Value* acting);
+  void tell_lanes(const Access& access, const LaneAddresses& at);
+  void pass_lanes(const Access& access, const LaneAddresses& at, unsigned element);
+  void pass_values(const Access& access, std::uint32_t row);
+  void store_lanes(const Access& access, const LaneAddresses& at);
   void atomic(std::uint32_t op, const Computed& computed);
   llvm::Constant* one_of(std::uint32_t lanes, unsigned distance);
   llvm::Value* place(const Access& access, std::uint32_t lane);
@@ -181,6 +216,7 @@ private:
   std::map<std::uint32_t, unsigned> slot_of_; ///< by row
   llvm::BitVector here_, changed_;            ///< rows whose variables have their values; have newer ones than memory
   std::vector<MaskedSide> masked_;            ///< in which code is being made, the outermost first
+  std::uint32_t loop_last_ = 0;               ///< the last op of the loop that is the first of them
   std::map<std::uint32_t, llvm::BasicBlock*> leaving_;
 };
 

@@ -129,7 +129,7 @@ void Emitter::check_shapes(std::uint32_t head, const Side& side, BasicBlock* rig
   for (const unsigned row : region_.live_before(head).set_bits()) {
     if (!part_.touches(row) || region_.rows()[row].constant >= 0) continue;
     rows_->fetch(row);
-    if (rows_->shapes[row].is_sequence() && !shapes_.is_given(row)) checked.push_back(row);
+    if (rows_->shapes[row].is_sequence() && !shapes_.is_given(row, head)) checked.push_back(row);
   }
   if (head != 0 && keeps_rows(head - 1)) {
     BasicBlock* const checking = block();
@@ -165,13 +165,13 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
   const llvm::IRBuilderBase::InsertPointGuard here(b_);
   leaving = BasicBlock::Create(b_.getContext(), "leave", body_);
   b_.SetInsertPoint(leaving);
+  const RowShapes shapes = rows_->shapes;
+  const RowValues::Lanes lanes = rows_->lanes();
   if (in_memory()) save_in_memory(op);
   llvm::BitVector saved = region_.live_before(op);
   for (const MaskedSide& masked : masked_) saved |= region_.live_before(masked.meeting);
   saved &= part_.dirty_before(op);
   if (in_memory()) saved.reset();
-  const RowShapes shapes = rows_->shapes;
-  const RowValues::Lanes lanes = rows_->lanes();
   merge_all();
   for_each_side([&](Side& side) {
     for (const unsigned row : saved.set_bits()) rows_->take_home(row);
@@ -197,6 +197,13 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
     stop(real(op));
   }
   return leaving;
+}
+
+// Rows in memory are written for the lanes of a side only before it ends; those in registers are mixed first.
+void Emitter::arrive_and_meet(std::uint32_t op) {
+  if (in_memory()) arrive(op);
+  meet(op);
+  if (!in_memory()) arrive(op);
 }
 
 void Emitter::arrive(std::uint32_t leader) {

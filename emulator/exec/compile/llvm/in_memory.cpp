@@ -4,7 +4,7 @@
 // select registers grows with the number of blocks and not with its square. Inside of a block, rows are in variables.
 #include "emulator/exec/compile/llvm/emitter.hpp"
 
-#include "emulator/exec/compile/row_tables.hpp"
+#include "emulator/exec/lanes/row_tables.hpp"
 
 #include <cstddef>
 
@@ -29,7 +29,7 @@ void Emitter::finish_slots() {
 }
 
 // A SequenceTable.
-llvm::Constant* Emitter::sequences(const llvm::BitVector& rows, const RowShapes& shapes) {
+llvm::Constant* Emitter::sequences(const llvm::BitVector& rows, const RowShapes& shapes, Fetch fetch) {
   llvm::SmallVector<llvm::Constant*, 16> list;
   for (const unsigned row : rows.set_bits()) {
     const RowInfo& info = region_.rows()[row];
@@ -40,7 +40,7 @@ llvm::Constant* Emitter::sequences(const llvm::BitVector& rows, const RowShapes&
                                       b_.getInt32(info.bytes),
                                       b_.getInt32(slot_of_.at(row)),
                                       b_.getInt16(shape.whole ? 1 : 0),
-                                      b_.getInt16(shapes_.is_given(row) ? 1 : 0),
+                                      b_.getInt16(fetch.head && shapes_.is_given(row, *fetch.head) ? 1 : 0),
                                       b_.getInt64(static_cast<std::uint64_t>(shape.stride))};
     list.push_back(llvm::ConstantStruct::getAnon(fields));
   }
@@ -52,7 +52,8 @@ llvm::Constant* Emitter::sequences(const llvm::BitVector& rows, const RowShapes&
     return made;
   };
   auto* const type = llvm::ArrayType::get(list.front()->getType(), list.size());
-  llvm::Constant* const table[] = {global(llvm::ConstantArray::get(type, list)), b_.getInt64(list.size())};
+  llvm::Constant* const table[] = {global(llvm::ConstantArray::get(type, list)), b_.getInt64(list.size()),
+                                   b_.getInt64(fetch.needs_all ? 1 : 0)};
   return global(llvm::ConstantStruct::getAnon(table));
 }
 static_assert(sizeof(SequenceRow) == 24 && offsetof(SequenceRow, whole) == 12 && offsetof(SequenceRow, stride) == 16);
@@ -77,14 +78,15 @@ void Emitter::enter_in_memory(BasicBlock* interpret) {
     llvm::BitVector rows(static_cast<unsigned>(region_.rows().size()));
     for (const unsigned row : region_.live_before(head).set_bits())
       if (part_.touches(row)) rows.set(row);
-    llvm::Constant* const table = sequences(rows, shapes_.at(head));
+    const bool may_be_kept = head != 0 && keeps_rows(head - 1);
+    llvm::Constant* const table = sequences(rows, shapes_.at(head), {head, may_be_kept});
     if (table == nullptr) {
       b_.CreateBr(blocks_[head]);
       continue;
     }
     Value* right = b_.CreateTrunc(call_support("warplens_fetch_sequences", b_.getInt8Ty(), {warp_, table, slots_}),
                                   b_.getInt1Ty());
-    if (head != 0 && keeps_rows(head - 1)) right = b_.CreateOr(right, b_.CreateICmpEQ(sides_.front().kept, real(head)));
+    if (may_be_kept) right = b_.CreateOr(right, b_.CreateICmpEQ(sides_.front().kept, real(head)));
     b_.CreateCondBr(right, blocks_[head], interpret);
   }
 }
@@ -139,12 +141,46 @@ void Emitter::end_block(std::uint32_t op) {
 
 // Before the warp leaves. The variables are newer than memory in the middle of a block only.
 void Emitter::save_in_memory(std::uint32_t op) {
+  llvm::BitVector live = region_.live_before(op);
+  for (const MaskedSide& side : masked_) live |= region_.live_before(side.meeting);
   for (const unsigned row : changed_.set_bits())
-    if (region_.live_before(op).test(row)) keep_in_memory(row);
-  llvm::BitVector saved = region_.live_before(op);
-  saved &= part_.dirty_before(op);
-  if (llvm::Constant* const table = sequences(saved, rows_->shapes))
+    if (live.test(row)) keep_in_memory(row);
+  live &= part_.dirty_before(op);
+  // What a side may have written, for its lanes; then what holds for all of the lanes around it.
+  for (auto side = masked_.rbegin(); side != masked_.rend(); ++side) {
+    llvm::BitVector own = live;
+    own &= side->at_home;
+    store_sequences(own);
+    live.reset(own);
+    rows_->set_lanes(side->before);
+    set_active();
+  }
+  store_sequences(live);
+}
+
+void Emitter::store_sequences(const llvm::BitVector& rows) {
+  if (llvm::Constant* const table = sequences(rows, rows_->shapes, {}))
     call_support("warplens_store_sequences", b_.getVoidTy(), {warp_, table, slots_});
+}
+
+// A side begins. A row that it writes may be a sequence on both ways, but not where these meet: there it is at home,
+// where the side writes its lanes.
+llvm::BitVector Emitter::begin_side_in_memory(std::uint32_t meeting) {
+  const RowShapes before = rows_->shapes;
+  llvm::BitVector at_home(static_cast<unsigned>(region_.rows().size()));
+  for (const unsigned row : region_.live_before(meeting).set_bits()) {
+    if (!part_.touches(row) || region_.rows()[row].constant >= 0 || shapes_.at(meeting)[row].is_sequence()) continue;
+    at_home.set(row);
+    if (!before[row].is_sequence()) continue;
+    const llvm::BitVector known = here_;
+    fetch_from_memory(row);
+    here_ = known;
+    rows_->convert(row, Shape::varying());
+    rows_->shapes[row] = Shape::varying();
+    rows_->take_home(row);
+    rows_->shapes[row] = before[row];
+  }
+  return at_home;
 }
 
 void Emitter::arrive_in_memory(std::uint32_t leader) {

@@ -36,7 +36,7 @@ bool Part::enters(std::uint32_t op) const { return std::binary_search(heads_.beg
 std::uint32_t Part::masked_until(const Region& region, std::uint32_t branch) const {
   const std::uint32_t meeting = region.masked_until(branch);
   for (std::uint32_t i = branch + 1; i < meeting; ++i)
-    if (in_memory_ || enters(i) || elsewhere(i)) return 0;
+    if (enters(i) || elsewhere(i)) return 0;
   return meeting;
 }
 
@@ -124,6 +124,24 @@ llvm::BitVector worthwhile(const Region& region, llvm::BitVector heads) {
   return heads;
 }
 
+// Where diverged warps enter: both sides of a branch, and where paths meet. Not those of branches whose sides run under
+// masks, as `masked` says.
+template <class Masked> llvm::BitVector sides_of(const Region& region, Masked&& masked) {
+  llvm::BitVector sides(region.size()), meetings(region.size());
+  for (std::uint32_t i = 0; i + 1 < region.size(); ++i) {
+    if (region.facts(i).meaning.kind != Kind::branch) continue;
+    if (masked(i)) {
+      meetings.set(region.masked_until(i));
+      continue;
+    }
+    sides.set(region.target(i));
+    sides.set(i + 1);
+  }
+  for (std::uint32_t i = 0; i + 1 < region.size(); ++i)
+    if (region.facts(i).meaning.kind == Kind::rejoin && !meetings.test(i)) sides.set(i + 1);
+  return sides;
+}
+
 // From `head` to wherever other code begins.
 Part piece(const Region& region, std::uint32_t head, llvm::BitVector others) {
   others.reset(head);
@@ -137,6 +155,13 @@ void add_parts_in_memory(const Region& region, llvm::BitVector heads, const llvm
   for (std::uint32_t i = 0; i < region.size(); ++i)
     for (const std::uint32_t next : region.successors(i))
       if (part_of(next) != part_of(i)) heads.set(next);
+  heads |= worthwhile(region, sides_of(region, [&](std::uint32_t branch) {
+                        const std::uint32_t meeting = region.masked_until(branch);
+                        if (meeting == 0 || part_of(meeting - 1) != part_of(branch)) return false;
+                        for (std::uint32_t i = branch + 1; i < meeting; ++i)
+                          if (heads.test(i) || elsewhere.test(i)) return false;
+                        return true;
+                      }));
   heads.reset(elsewhere);
   for (std::uint32_t begin = 0; begin < region.size(); begin += length) {
     llvm::BitVector own(region.size()), others = heads;
@@ -168,36 +193,8 @@ std::vector<Part> divided(const Region& region, llvm::BitVector heads, const Div
     elsewhere.set(head);
     parts.push_back(std::move(loop));
   }
-  heads.reset(elsewhere);
   add_parts_in_memory(region, heads, elsewhere, division.length, parts);
   return parts;
-}
-
-} // namespace
-
-namespace {
-
-/// Where diverged warps enter: both sides of a branch, and where paths meet.
-struct Sides {
-  llvm::BitVector all, unmasked; ///< of those branches whose sides do not run under masks
-};
-
-Sides sides_of(const Region& region) {
-  Sides sides{llvm::BitVector(region.size()), llvm::BitVector(region.size())};
-  llvm::BitVector masked(region.size());
-  for (std::uint32_t i = 0; i < region.size(); ++i)
-    if (const std::uint32_t meeting = region.masked_until(i); meeting != 0) masked.set(meeting);
-  for (std::uint32_t i = 0; i + 1 < region.size(); ++i) {
-    const Kind kind = region.facts(i).meaning.kind;
-    const auto add = [&](std::uint32_t op, bool is_masked) {
-      sides.all.set(op);
-      if (!is_masked) sides.unmasked.set(op);
-    };
-    if (kind == Kind::branch) add(region.target(i), region.masked_until(i) != 0);
-    if (kind == Kind::branch) add(i + 1, region.masked_until(i) != 0);
-    if (kind == Kind::rejoin) add(i + 1, masked.test(i));
-  }
-  return sides;
 }
 
 } // namespace
@@ -211,18 +208,13 @@ std::vector<Part> parts_of(const Region& region, const Division& division) {
   }
   const llvm::BitVector heads = worthwhile(region, wanted);
   if (heads.none()) return {};
-  const Sides sides = sides_of(region);
-  const auto with = [&](llvm::BitVector entries) {
-    entries.reset(heads);
-    llvm::BitVector all = worthwhile(region, std::move(entries));
-    all |= heads;
-    return all;
-  };
   Part whole(region, list(heads), llvm::BitVector(region.size()));
-  if (division.anyhow || whole.saved_rows(region) > kMostSaved) return divided(region, with(sides.all), division);
+  if (division.anyhow || whole.saved_rows(region) > kMostSaved) return divided(region, heads, division);
   std::vector<Part> parts;
   parts.push_back(std::move(whole));
-  const llvm::BitVector all = with(sides.unmasked);
+  llvm::BitVector all =
+      worthwhile(region, sides_of(region, [&](std::uint32_t branch) { return region.masked_until(branch) != 0; }));
+  all |= heads;
   for (const unsigned head : all.set_bits())
     if (!heads.test(head)) parts.push_back(piece(region, head, all));
   return parts;

@@ -50,7 +50,7 @@ private:
 };
 
 /// The code at the exits grows with the square of a program's length: a part with more saved_rows() has them in memory.
-constexpr std::size_t kMostSaved = 400;
+constexpr std::size_t kMostSaved = 1000;
 
 /// How large programs are divided.
 struct Division {
@@ -58,7 +58,7 @@ struct Division {
   std::uint32_t length = 256; ///< of a part with rows in memory: the time to compile it grows faster than this
   /// Loops with rows in registers are up to twice as fast, and their compiler takes four times as long: no more
   /// saved_rows() of all of them together.
-  std::size_t saved_of_loops = 4 * kMostSaved;
+  std::size_t saved_of_loops = 1600;
 };
 
 /// The parts of a program; none if nothing is worth compiling.

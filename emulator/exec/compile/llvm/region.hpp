@@ -35,7 +35,7 @@ struct RowInfo {
   std::int64_t constant = -1; ///< index into Program::constants
 };
 
-/// Whether compiled code reaches this space itself.
+/// Whether compiled code reaches this space itself; local memory only by lanes, of which each has its own.
 inline bool is_quick(isa::Space space) {
   return space == isa::Space::global || space == isa::Space::shared || space == isa::Space::constant;
 }

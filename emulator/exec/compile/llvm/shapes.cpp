@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/exec/compile/llvm/shapes.hpp"
 
+#include <algorithm>
+
 namespace warplens::exec::compile {
 
 using Kind = OpMeaning::Kind;
@@ -51,6 +53,7 @@ Shapes::Shapes(const Program& program, const Region& region, std::array<std::uin
   find_leaders(entries);
   begin(block);
   follow();
+  find_given();
 }
 
 std::optional<std::uint64_t> Shapes::constant(std::uint32_t offset) const {
@@ -188,6 +191,84 @@ bool Shapes::split_at(std::uint32_t branch) {
     for (const std::uint32_t next : continues_at(op)) work.push_back(next);
   }
   return true;
+}
+
+// Whether the op computes a sequence of such rows in any lanes, at any time.
+bool Shapes::follows(std::uint32_t op, const RowShapes& rows) const {
+  const OpFacts& f = region_.facts(op);
+  switch (f.meaning.kind) {
+  case Kind::lane:
+  case Kind::parameter:
+  case Kind::copy:
+  case Kind::predicate_and:
+  case Kind::predicate_or:
+  case Kind::predicate_xor: break;
+  default: return false;
+  }
+  const Computed c = computed(op, rows);
+  const bool in_range = c.widened < 0 || of(rows, f.uses[static_cast<std::size_t>(c.widened)].offset).stride == 0;
+  return !f.guarded && c.kept.is_sequence() && in_range;
+}
+
+void Shapes::find_given() {
+  constexpr std::int64_t kNone = -1, kSeveral = -2;
+  std::vector<std::int64_t> writer(region_.rows().size(), kNone);
+  bool known = true; // what all ops write
+  for (std::uint32_t i = 0; i < region_.size(); ++i) {
+    const OpFacts& f = region_.facts(i);
+    known = known && f.meaning.kind != Kind::unknown;
+    for (const RowUse& def : f.defs) {
+      std::int64_t& op = writer[region_.row(def.offset)];
+      op = op == kNone ? std::int64_t{i} : kSeveral;
+    }
+    if (f.meaning.kind != Kind::barrier) continue;
+    for (const std::uint32_t result : program_.ops[i].dst)
+      if (const auto row = region_.find_row(result)) writer[*row] = kSeveral;
+  }
+  if (!known) std::fill(writer.begin(), writer.end(), kSeveral);
+  once_.assign(writer.size(), Shape::varying());
+  for (const unsigned row : given_.set_bits()) once_[row] = at(0)[row];
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::uint32_t r = 0; r < writer.size(); ++r) {
+      if (writer[r] < 0 || once_[r].is_sequence()) continue;
+      const auto op = static_cast<std::uint32_t>(writer[r]);
+      if (!follows(op, once_)) continue;
+      once_[r] = computed(op, once_).kept;
+      changed = true;
+    }
+  }
+  find_computed_once(writer);
+}
+
+// Where lanes begin, and in code that no known way leads to, there are none.
+void Shapes::find_computed_once(const std::vector<std::int64_t>& writer) {
+  const auto rows = static_cast<unsigned>(region_.rows().size());
+  computed_once_.assign(leaders_.count(), llvm::BitVector(rows, true));
+  llvm::BitVector begins(region_.size() + 1, true);
+  for (std::uint32_t i = 0; i < region_.size(); ++i)
+    for (const std::uint32_t next : continues_at(i)) begins.reset(next);
+  begins.set(0);
+  for (const unsigned leader : leaders_.set_bits())
+    if (begins.test(leader)) computed_once_[index_[leader]].reset();
+  for (bool changed = true; changed;) {
+    changed = false;
+    llvm::BitVector have(rows);
+    for (std::uint32_t i = 0; i < region_.size(); ++i) {
+      if (leaders_.test(i)) have = computed_once_[index_[i]];
+      for (const RowUse& def : region_.facts(i).defs)
+        if (const std::uint32_t row = region_.row(def.offset);
+            writer[row] == std::int64_t{i} && once_[row].is_sequence())
+          have.set(row);
+      for (const std::uint32_t next : continues_at(i)) {
+        if (!leaders_.test(next)) continue;
+        llvm::BitVector& there = computed_once_[index_[next]];
+        if (!there.test(have)) continue; // it has no more than these
+        there &= have;
+        changed = true;
+      }
+    }
+  }
 }
 
 void Shapes::step(std::uint32_t op, RowShapes& rows) const {

@@ -59,8 +59,13 @@ public:
   void step(std::uint32_t op, RowShapes& rows) const;
   /// Rows that no op writes and that hold the same value in all lanes, active or not.
   [[nodiscard]] bool is_fixed(std::uint32_t row) const { return fixed_.test(row); }
-  /// Rows that no op writes, and whose shape follows from layout().
-  [[nodiscard]] bool is_given(std::uint32_t row) const { return given_.test(row); }
+  /// Whether a row surely has its shape at a leader, for any lanes: no op writes it, and its shape follows from
+  /// layout(); or all lanes that come there have run the only op that does, which gives any lanes that shape.
+  [[nodiscard]] bool is_given(std::uint32_t row, std::uint32_t leader) const {
+    return given_.test(row) || (computed_once_.at(index_[leader]).test(row) && at(leader)[row] == once_[row]);
+  }
+  /// Whether the lanes of a warp may go both ways at the branch.
+  [[nodiscard]] bool splits(std::uint32_t branch) const { return splits_.test(branch); }
   /// What the blocks of a launch must have.
   [[nodiscard]] std::uint8_t layout() const { return layout_; }
 
@@ -76,6 +81,9 @@ private:
   void follow_from(std::uint32_t start);
   bool flow_into(std::uint32_t leader, const RowShapes& rows);
   bool split_at(std::uint32_t branch);
+  void find_given();
+  [[nodiscard]] bool follows(std::uint32_t op, const RowShapes& rows) const;
+  void find_computed_once(const std::vector<std::int64_t>& writer);
 
   const Program& program_;
   const Region& region_;
@@ -84,7 +92,9 @@ private:
   std::vector<std::uint32_t> index_; ///< by op: of a leader, into at_
   std::vector<RowShapes> at_;
   std::map<std::uint32_t, llvm::BitVector> split_; ///< rows that vary where the paths of a branch meet, by that op
-  llvm::BitVector splits_;                         ///< branches that were found to split warps
+  RowShapes once_; ///< of rows with one op that writes them: what it computes of such rows and given ones, or varying
+  std::vector<llvm::BitVector> computed_once_; ///< by leader: those of them that all lanes have
+  llvm::BitVector splits_;                     ///< branches that were found to split warps
 };
 
 } // namespace warplens::exec::compile

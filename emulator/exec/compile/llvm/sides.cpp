@@ -3,7 +3,8 @@
 // then all lanes go on together. The interpreter would make paths of the two sides.
 //
 // Inside of a side, only its lanes are active. Rows have values for these lanes, which are mixed with the older ones of
-// the other lanes where all meet; or where the warp leaves for the interpreter, which then finds it split.
+// the other lanes where all meet; or where the warp leaves for the interpreter, which then finds it split. Rows in
+// memory need not be mixed: there, the side only writes those of its lanes.
 #include "emulator/exec/compile/llvm/emitter.hpp"
 
 #include <cstddef>
@@ -50,6 +51,17 @@ void Emitter::begin_side(std::uint32_t op, Value* taken) {
   side.branch = op;
   side.meeting = part_.masked_until(region_, op);
   side.before = rows_->lanes();
+  if (in_memory())
+    side.at_home = begin_side_in_memory(side.meeting);
+  else
+    keep_old_rows(op, side);
+  side.lanes = b_.CreateAnd(rows_->active(), b_.CreateNot(taken));
+  rows_->enter(side.lanes);
+  set_active();
+  masked_.push_back(std::move(side));
+}
+
+void Emitter::keep_old_rows(std::uint32_t op, MaskedSide& side) {
   for (std::uint32_t i = op + 1; i < side.meeting; ++i)
     for (const RowUse& def : region_.facts(i).defs) {
       const std::uint32_t row = region_.row(def.offset), bytes = region_.rows()[row].bytes;
@@ -57,16 +69,16 @@ void Emitter::begin_side(std::uint32_t op, Value* taken) {
       llvm::SmallVector<Value*, 8>& old = side.old[row];
       for (std::uint32_t c = 0; c < rows_->chunks().of(bytes); ++c) old.push_back(rows_->chunk(def.offset, c));
     }
-  side.lanes = b_.CreateAnd(rows_->active(), b_.CreateNot(taken));
-  rows_->enter(side.lanes);
-  set_active();
-  masked_.push_back(std::move(side));
 }
 
 // Goes from the sides that end at this op to where all lanes meet.
 void Emitter::meet(std::uint32_t op) {
   bool ends = false;
   for (auto side = masked_.rbegin(); side != masked_.rend() && side->meeting == op; ++side) {
+    if (side->looping != nullptr) {
+      meet_behind_loop(*side);
+      continue;
+    }
     merge(*side);
     rows_->set_lanes(side->before);
     ends = true;
@@ -80,9 +92,10 @@ void Emitter::merge(const MaskedSide& side) {
     llvm::SmallVector<Value*, 8> mixed;
     for (std::uint32_t c = 0; c < old.size(); ++c) {
       Value* const fresh = rows_->chunk(offset, c);
+      Value* const kept = side.looping == nullptr ? old[c] : b_.CreateLoad(fresh->getType(), old[c], true);
       mixed.push_back(bytes == 0
-                          ? b_.CreateOr(b_.CreateAnd(fresh, side.lanes), b_.CreateAnd(old[c], b_.CreateNot(side.lanes)))
-                          : b_.CreateSelect(rows_->lanes_of(side.lanes, bytes, c), fresh, old[c]));
+                          ? b_.CreateOr(b_.CreateAnd(fresh, side.lanes), b_.CreateAnd(kept, b_.CreateNot(side.lanes)))
+                          : b_.CreateSelect(rows_->lanes_of(side.lanes, bytes, c), fresh, kept));
     }
     for (std::uint32_t c = 0; c < mixed.size(); ++c) rows_->set_chunk(offset, c, mixed[c]);
     rows_->shapes[row] = Shape::varying();

@@ -51,7 +51,23 @@ Value* Emitter::word(std::uint32_t place) {
   return b_.CreateConstGEP1_64(b_.getInt8Ty(), tallies_, std::uint64_t{place} * kWordBytes);
 }
 
-// An access of all lanes to a sequence of addresses.
+// An access to a sequence of addresses.
+void Emitter::tell_reached(const Access& a, Value* base, Value* half) {
+  if (a.all_act) return tell_sequence(a, base, half);
+  BasicBlock* const all = block();
+  BasicBlock* const some = block();
+  BasicBlock* const on = block();
+  b_.CreateCondBr(b_.CreateICmpEQ(a.acting, b_.getInt32(kFullMask)), all, some);
+  b_.SetInsertPoint(all);
+  tell_sequence(a, base, half);
+  b_.CreateBr(on);
+  b_.SetInsertPoint(some);
+  call("tell_some_of", {warp_, real(a.op), a.acting, base, b_.getInt64(static_cast<std::uint64_t>(a.address.stride))});
+  b_.CreateBr(on);
+  b_.SetInsertPoint(on);
+}
+
+// … of all lanes.
 void Emitter::tell_sequence(const Access& a, Value* base, Value* half) {
   const bool global = a.site.space == isa::Space::global, seen = a.site.observed_bytes != 0;
   BasicBlock* const telling = block();

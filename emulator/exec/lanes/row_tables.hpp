@@ -25,11 +25,12 @@ struct alignas(16) SequenceSlot {
 struct SequenceTable {
   const SequenceRow* rows;
   std::uint64_t count;
+  std::uint64_t needs_all; ///< also where one is no such sequence, the first values of the others are needed
 };
 
 /// Finds the first values of rows in memory. Whether the active lanes of all rows are such sequences.
-bool fetch_sequences(Warp* warp, const SequenceTable* table, SequenceSlot* slots);
+using FetchSequences = bool (*)(Warp* warp, const SequenceTable* table, SequenceSlot* slots);
 /// Puts rows, in the active lanes, into memory.
-void store_sequences(Warp* warp, const SequenceTable* table, const SequenceSlot* slots);
+using StoreSequences = void (*)(Warp* warp, const SequenceTable* table, const SequenceSlot* slots);
 
 } // namespace warplens::exec
