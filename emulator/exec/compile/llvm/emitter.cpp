@@ -368,12 +368,17 @@ void Emitter::take(std::uint32_t op) {
   rows_->set_lanes(lanes);
 }
 
-void Emitter::jump(std::uint32_t op) {
+// Goes on if something is left.
+void Emitter::spend(std::uint32_t op) {
   BasicBlock* const on = block();
   Value* const left = left_after(op);
   b_.CreateCondBr(b_.CreateICmpSGT(left, b_.getInt64(0)), on, leave(op));
   b_.SetInsertPoint(on);
   b_.CreateStore(left, budget_);
+}
+
+void Emitter::jump(std::uint32_t op) {
+  spend(op);
   take(op);
   if (leaves_loop(op)) end_loop();
 }

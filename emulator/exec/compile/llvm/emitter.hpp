@@ -139,6 +139,7 @@ private:
   void meet_behind_loop(const MaskedSide& side);
   void leave_loop(llvm::Value* leaving, llvm::Value* staying);
   llvm::Value* left_after(std::uint32_t op);
+  void spend(std::uint32_t op);
   void take(std::uint32_t op);
   /// The new values of the rows that an op defines: chunks of all, or first values (two of each row that is not whole).
   void define(std::uint32_t op, const Computed& computed, llvm::ArrayRef<llvm::Value*> values);

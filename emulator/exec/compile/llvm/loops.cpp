@@ -83,15 +83,11 @@ bool Emitter::leaves_loop(std::uint32_t op) const {
 void Emitter::branch_in_loop(std::uint32_t op) {
   const Op& o = program_.ops[op];
   const bool goes_on = op == loop_last_; // if it jumps
-  BasicBlock* const on = block();
   BasicBlock* const all = block();
   BasicBlock* const others = block();
   BasicBlock* const none = block();
   BasicBlock* const some = block();
-  Value* const left = left_after(op);
-  b_.CreateCondBr(b_.CreateICmpSGT(left, b_.getInt64(0)), on, leave(op));
-  b_.SetInsertPoint(on);
-  b_.CreateStore(left, budget_);
+  spend(op);
   Value* const active = rows_->active();
   Value* const taken = b_.CreateAnd(guard(op), active);
   b_.CreateCondBr(b_.CreateICmpEQ(taken, active), all, others);

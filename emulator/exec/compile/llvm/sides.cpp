@@ -16,13 +16,9 @@ using llvm::Value;
 
 void Emitter::branch_under_mask(std::uint32_t op) {
   const Op& o = program_.ops[op];
-  BasicBlock* const on = block();
   BasicBlock* const all = block();
   BasicBlock* const some = block();
-  Value* const left = left_after(op);
-  b_.CreateCondBr(b_.CreateICmpSGT(left, b_.getInt64(0)), on, leave(op));
-  b_.SetInsertPoint(on);
-  b_.CreateStore(left, budget_);
+  spend(op);
   Value* const taken = b_.CreateAnd(guard(op), rows_->active());
   b_.CreateCondBr(b_.CreateICmpEQ(taken, rows_->active()), all, some);
   b_.SetInsertPoint(all);
