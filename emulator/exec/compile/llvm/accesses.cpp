@@ -221,6 +221,23 @@ Value* Emitter::places(const Access& a, std::uint32_t lane, std::uint32_t count)
   return b_.CreateGEP(b_.getInt8Ty(), place(a, lane), llvm::ConstantVector::get(offsets));
 }
 
+// What the lanes of a chunk load: each half from its own sequence, if it has one.
+Value* Emitter::load_chunk(const Access& a, std::uint32_t chunk,
+                           llvm::function_ref<Value*(std::uint32_t first, std::uint32_t count)> loaded) {
+  const std::uint32_t lanes = rows_->chunks().lanes(a.row_bytes());
+  if (lanes <= kHalfWarp || a.address.whole) return loaded(chunk * lanes, lanes);
+  Value* const both[] = {loaded(0, kHalfWarp), loaded(kHalfWarp, kHalfWarp)};
+  return llvm::concatenateVectors(b_, both);
+}
+
+void Emitter::store_chunk(const Access& a, std::uint32_t chunk, Value* values,
+                          llvm::function_ref<void(Value* some, std::uint32_t first, std::uint32_t count)> stored) {
+  const std::uint32_t lanes = rows_->chunks().lanes(a.row_bytes());
+  if (lanes <= kHalfWarp || a.address.whole) return stored(values, chunk * lanes, lanes);
+  for (const std::uint32_t first : {0u, kHalfWarp})
+    stored(b_.CreateShuffleVector(values, from(first * a.vector(), kHalfWarp * a.vector())), first, kHalfWarp);
+}
+
 void Emitter::load_sequence(Access& a, const Computed& computed) {
   const OpFacts& f = region_.facts(a.op);
   const Chunks& chunks = rows_->chunks();
@@ -244,7 +261,6 @@ void Emitter::load_sequence(Access& a, const Computed& computed) {
     return;
   }
   for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c) {
-    Value* there = nullptr;
     const auto loaded = [&](std::uint32_t first, std::uint32_t count) -> Value* {
       if (const unsigned near = a.near(); near != 0 && !a.is_contiguous()) {
         auto* const all = llvm::FixedVectorType::get(element, count * near);
@@ -255,12 +271,7 @@ void Emitter::load_sequence(Access& a, const Computed& computed) {
         return b_.CreateMaskedGather(llvm::FixedVectorType::get(element, count), places(a, first, count), align);
       return b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, count * a.vector()), place(a, first), align);
     };
-    if (lanes > kHalfWarp && !a.address.whole) {
-      Value* const both[] = {loaded(0, kHalfWarp), loaded(kHalfWarp, kHalfWarp)};
-      there = llvm::concatenateVectors(b_, both);
-    } else {
-      there = loaded(c * lanes, lanes);
-    }
+    Value* const there = load_chunk(a, c, loaded);
     for (unsigned e = 0; e < a.vector(); ++e) {
       Value* const own = a.vector() == 1 ? there : b_.CreateShuffleVector(there, every(lanes, a.vector(), e));
       rows_->set_chunk(f.defs[e].offset, c, b_.CreateIntCast(own, llvm::FixedVectorType::get(lane, lanes), sign));
@@ -281,10 +292,8 @@ Value* Emitter::elements_of(const Access& a, std::uint32_t chunk) {
 }
 
 void Emitter::store_sequence(Access& a) {
-  const Chunks& chunks = rows_->chunks();
-  const std::uint32_t lanes = chunks.lanes(a.row_bytes());
   const llvm::Align align(a.lane_bytes());
-  for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c) {
+  for (std::uint32_t c = 0; c < rows_->chunks().of(a.row_bytes()); ++c) {
     Value* const values = elements_of(a, c);
     const auto stored = [&](Value* value, std::uint32_t first, std::uint32_t count) {
       if (a.is_contiguous())
@@ -295,12 +304,7 @@ void Emitter::store_sequence(Access& a) {
       else
         b_.CreateMaskedScatter(value, places(a, first, count), align);
     };
-    if (lanes > kHalfWarp && !a.address.whole) {
-      for (const std::uint32_t first : {0u, kHalfWarp})
-        stored(b_.CreateShuffleVector(values, from(first * a.vector(), kHalfWarp * a.vector())), first, kHalfWarp);
-    } else {
-      stored(values, c * lanes, lanes);
-    }
+    store_chunk(a, c, values, stored);
   }
 }
 

@@ -163,6 +163,10 @@ private:
   void access_warp(Access& access, bool loads, const Computed& computed);
   void access_rows(Access& access, bool loads);
   void load_sequence(Access& access, const Computed& computed);
+  llvm::Value* load_chunk(const Access& access, std::uint32_t chunk,
+                          llvm::function_ref<llvm::Value*(std::uint32_t first, std::uint32_t count)> loaded);
+  void store_chunk(const Access& access, std::uint32_t chunk, llvm::Value* values,
+                   llvm::function_ref<void(llvm::Value* some, std::uint32_t first, std::uint32_t count)> stored);
   llvm::Value* elements_of(const Access& access, std::uint32_t chunk);
   void store_sequence(Access& access);
   // … by some of the lanes, at a sequence of addresses (masked_accesses.cpp)

@@ -50,13 +50,7 @@ void Emitter::load_masked(const Access& a, const Computed& computed) {
   };
   llvm::SmallVector<Value*, 8> values(count * a.vector());
   for (std::uint32_t c = 0; c < count; ++c) {
-    Value* there = nullptr;
-    if (lanes > kHalfWarp && !a.address.whole) {
-      Value* const both[] = {loaded(0, kHalfWarp), loaded(kHalfWarp, kHalfWarp)};
-      there = llvm::concatenateVectors(b_, both);
-    } else {
-      there = loaded(c * lanes, lanes);
-    }
+    Value* const there = load_chunk(a, c, loaded);
     for (unsigned e = 0; e < a.vector(); ++e) {
       Value* const own = a.vector() == 1 ? there : b_.CreateShuffleVector(there, every(lanes, a.vector(), e));
       values[e * count + c] = b_.CreateIntCast(own, llvm::FixedVectorType::get(b_.getIntNTy(8 * a.row_bytes()), lanes),
@@ -67,18 +61,12 @@ void Emitter::load_masked(const Access& a, const Computed& computed) {
 }
 
 void Emitter::store_masked(const Access& a) {
-  const std::uint32_t lanes = rows_->chunks().lanes(a.row_bytes());
   for (std::uint32_t c = 0; c < rows_->chunks().of(a.row_bytes()); ++c) {
     Value* const values = elements_of(a, c);
     const auto stored = [&](Value* some, std::uint32_t first, std::uint32_t count) {
       b_.CreateMaskedStore(some, place(a, first), llvm::Align(a.lane_bytes()), mask_of(a, first, count));
     };
-    if (lanes > kHalfWarp && !a.address.whole) {
-      for (const std::uint32_t first : {0u, kHalfWarp})
-        stored(b_.CreateShuffleVector(values, from(first * a.vector(), kHalfWarp * a.vector())), first, kHalfWarp);
-    } else {
-      stored(values, c * lanes, lanes);
-    }
+    store_chunk(a, c, values, stored);
   }
 }
 
