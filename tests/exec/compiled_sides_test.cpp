@@ -163,6 +163,17 @@ TEST(CompiledSides, LanesThatWaitForOtherBlocks) {
   s.expect_same();
 }
 
+// Lanes that have left a loop wait for those in it, which wait for a lock that one of the former holds.
+TEST(CompiledSides, LanesThatWaitForEachOther) {
+  Subject s =
+      words("mov.u32 %r12, " + std::to_string(std::bit_cast<std::uint32_t>(0.5f + 0.01f * float(1024 % 97))) +
+            ";\nL: atom.global.cas.b32 %r11, [%rd1+4096], %r12, 1; setp.ne.u32 %p2, %r11, %r12; @%p2 bra L;\n"
+            "ld.volatile.global.u32 %r13, [%rd1+4100]; mad.lo.u32 %r13, %r13, 3, %r1; xor.b32 %r13, %r13, %r12;\n"
+            "add.u32 %r13, %r13, 7; st.volatile.global.u32 [%rd1+4100], %r13; membar.gl;\n"
+            "atom.global.exch.b32 %r11, [%rd1+4096], %r12; st.global.u32 [%rd2], %r13; ret;");
+  s.expect_same();
+}
+
 // A call writes the register that one instruction seems to write.
 TEST(CompiledSides, ResultsOfCalls) {
   Subject s = words("", 64);

@@ -59,7 +59,7 @@ template <bool watched> [[gnu::noinline]] const Op* diverge(const Op* op, Warp* 
   // If the running path already ends at the same place, the paths that wait there wait for these lanes too.
   Paths& paths = *warp->paths;
   if (meet != nullptr && paths.rejoin != meet) paths.waiting.push_back({meet, paths.rejoin, active});
-  paths.waiting.push_back({op + 1, meet, active & ~taken});
+  if (op + 1 != meet) paths.waiting.push_back({op + 1, meet, active & ~taken}); // the others wait there already
   activate(warp, taken);
   paths.rejoin = meet;
   return take<watched>(op, warp);
