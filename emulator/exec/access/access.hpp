@@ -63,6 +63,12 @@ void observe_run(const Op* op, Warp* warp, const Reached& at, std::uint64_t byte
 
 namespace WARPLENS_LEVEL {
 
+// Asks for the lines of all lanes at once. Stores and locked operations take effect in order: each would wait for its
+// own line.
+inline void fetch_lines(const std::uint64_t* host_addresses) {
+  for (int i = 0; i < kWarpSize; ++i) __builtin_prefetch(reinterpret_cast<const void*>(host_addresses[i]));
+}
+
 // Whether each half of a row is an arithmetic sequence. Compares the differences of neighbours: constructing the
 // expected addresses takes longer.
 template <class A> inline bool two_sequences(const A* values, A first, A second) {
@@ -250,7 +256,7 @@ inline void addresses_of(const Op* op, Warp* warp, std::uint64_t* lanes) {
   if ((bits & (site.lane_bytes - 1u)) != 0 || !inside) return resolve_slowly(op, warp, mask, {.regular = false}, host);
   if (warp->worker->watch) [[unlikely]] { // keeps the path without a watcher straight
     // The watcher takes so long that the processor does not reach the access itself before it is over.
-    for (const std::uint64_t lane : host.lane) __builtin_prefetch(reinterpret_cast<const void*>(lane));
+    fetch_lines(host.lane);
     std::int64_t offsets[kWarpSize];
     for (int i = 0; i < kWarpSize; ++i) offsets[i] = static_cast<std::int64_t>(lanes[i] - first);
     warp->worker->watch->irregular(*warp, site, place.space, mask, first - place.window, offsets);

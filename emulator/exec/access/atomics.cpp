@@ -172,6 +172,7 @@ template <class T, class Operation, class Global, int V> const Op* atomic(const 
       written != nullptr && reduction_code<T, Global>() != 0)
     for (const int i : EachLane(global))
       written->reduced(reinterpret_cast<std::uint64_t>(host.at(i)), reduction_code<T, Global>());
+  if (global == kFullMask && !host.regular && !warp->worker->alone) WARPLENS_LEVEL::fetch_lines(host.lane);
   for (int e = 0; e < V; ++e) {
     const T* const b = row<T>(warp, V == 1 ? op->src[1] : site.from[e]);
     const T* const c = row<T>(warp, V == 1 ? op->src[2] : site.from[e]);
@@ -240,10 +241,12 @@ void update_places(const std::uint64_t* places, T* values, Mask mask) {
     const T old = update<T, Operation, locked>(reinterpret_cast<std::byte*>(places[i]), values[i], values[i]);
     if constexpr (returns) values[i] = old;
   };
-  if (mask == kFullMask)
-    for (int i = 0; i < kWarpSize; ++i) lane(i);
-  else
+  if (mask != kFullMask) {
     for (const int i : EachLane(mask)) lane(i);
+    return;
+  }
+  if (locked) WARPLENS_LEVEL::fetch_lines(places);
+  for (int i = 0; i < kWarpSize; ++i) lane(i);
 }
 
 template <class T, class Operation>

@@ -87,7 +87,10 @@ template <class M, class R, int V>
 [[gnu::noinline]] const Op* store_lanes(const Op* op, Warp* warp, Mask mask, HostAccess& host) {
   constexpr int kBytes = V * sizeof(M);
   if (mask == kFullMask) {
-    if (host.regular) spread(host, mask);
+    if (host.regular)
+      spread(host, mask);
+    else if (op->site->space != isa::Space::shared)
+      fetch_lines(host.lane);
     for (int e = 0; e < V; ++e) {
       const R* const s = row<R>(warp, stored<V>(op, e));
       for_each_storing_lane<kBytes>(

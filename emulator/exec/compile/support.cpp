@@ -66,15 +66,15 @@ bool are_interleaved(const std::uint64_t* places, std::uint64_t bytes) {
 template <class Element> void store(const std::uint64_t* places, const void* values, Mask mask) {
   const auto* const elements = static_cast<const Element*>(values);
   const auto lane = [&](int i) { std::memcpy(reinterpret_cast<void*>(places[i]), elements + i, sizeof(Element)); };
-  if (mask == kFullMask && are_interleaved(places, sizeof(Element)))
-    for (int i = 0; i < kWarpSize / 2; ++i) {
-      lane(i);
-      lane(i + 16);
-    }
-  else if (mask == kFullMask)
-    for_each_storing_lane<sizeof(Element)>(lane);
-  else
-    for_each_storing_lane(mask, sizeof(Element), lane);
+  if (mask != kFullMask) return for_each_storing_lane(mask, sizeof(Element), lane);
+  if (!are_interleaved(places, sizeof(Element))) {
+    WARPLENS_LEVEL::fetch_lines(places);
+    return for_each_storing_lane<sizeof(Element)>(lane);
+  }
+  for (int i = 0; i < kWarpSize / 2; ++i) {
+    lane(i);
+    lane(i + 16);
+  }
 }
 
 // As if the branch had split the warp, and the lanes that jumped were waiting already.
