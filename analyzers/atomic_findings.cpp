@@ -124,7 +124,7 @@ private:
     const OfBlock first = of_block(row, 0), last = of_block(row, static_cast<std::uint64_t>(blocks) - 1);
     if (first.requests == 0 || last.requests == 0 || first.low >= last.high || last.low >= first.high) return;
     const std::uint64_t bytes = std::max(first.high, last.high) - std::min(first.low, last.low);
-    const double words = static_cast<double>(bytes / row.lane_bytes), updates = lanes_of(row) / blocks;
+    const double words = static_cast<double>(bytes) / row.lane_bytes, updates = lanes_of(row) / blocks;
     if (bytes > kSharedBytes || updates < kLeastUpdates * words) return;
     Finding finding = at_row(row, names::kContendedAtomics, Severity::note);
     finding.message = fmt::format("all blocks update the same {:.4g} words of global memory, each block {:.3g} times "

@@ -295,9 +295,11 @@ std::optional<PartsOfRows> parts_of_rows(const InstructionRow& row) {
     std::uint64_t begin = 0, end = 0;
     const auto close_run = [&] {
       if (begin == end) return;
+      const std::uint64_t first = begin / kSector, last = (end - 1) / kSector,
+                          needed = (end - begin + kSector - 1) / kSector;
       runs += 1;
-      taken += static_cast<double>((end - 1) / kSector - begin / kSector + 1);
-      least += static_cast<double>((end - begin + kSector - 1) / kSector);
+      taken += static_cast<double>(last - first + 1);
+      least += static_cast<double>(needed);
     };
     for (const int lane : exec::EachLane(a.mask)) {
       if (begin == end || a.addresses[lane] != end) {

@@ -259,10 +259,11 @@ bool is_any_type(Word word) {
 
 std::size_t words_of_opcode(std::string_view opcode, std::span<const Word> words) {
   std::size_t longest = 0;
-  for (const Compound& c : std::ranges::equal_range(kCompounds, opcode, {}, &Compound::opcode))
-    if (c.count > longest && words.size() >= c.count &&
-        std::equal(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(c.count), c.words.begin()))
-      longest = c.count;
+  for (auto c = std::ranges::lower_bound(kCompounds, opcode, {}, &Compound::opcode);
+       c != kCompounds.end() && c->opcode == opcode; ++c)
+    if (c->count > longest && words.size() >= c->count &&
+        std::equal(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(c->count), c->words.begin()))
+      longest = c->count;
   return longest;
 }
 

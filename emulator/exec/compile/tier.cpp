@@ -47,7 +47,7 @@ std::filesystem::path find_library() {
   for (int levels = 0; levels < 4; ++levels) {
     above = above.parent_path();
     for (const char* const in_prefix : {"lib", WARPLENS_COMPILER_IN_PREFIX})
-      if (const auto folder = above / in_prefix; is_ours(folder / kLibrary)) return folder;
+      if (auto folder = above / in_prefix; is_ours(folder / kLibrary)) return folder;
   }
   return {};
 }
@@ -240,7 +240,7 @@ public:
   void compile(std::shared_ptr<const Program> program, Order order) {
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
-    waiting_.emplace_back(std::move(program), std::move(order));
+    waiting_.push_back({std::move(program), std::move(order)});
     if (!thread_.joinable()) {
       // LLVM's data must not be destroyed while the thread uses it. What is registered last runs first.
       library();
@@ -257,10 +257,10 @@ private:
     for (;;) {
       changed_.wait(lock, [&] { return stopped_ || !waiting_.empty(); });
       if (stopped_) return;
-      const auto [program, order] = std::move(waiting_.front());
+      const Waiting next = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
-      std::call_once(program->code->once, [&] { exec::compile(*program, order); });
+      std::call_once(next.program->code->once, [&] { exec::compile(*next.program, next.order); });
       lock.lock();
     }
   }
@@ -278,7 +278,11 @@ private:
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::pair<std::shared_ptr<const Program>, Order>> waiting_;
+  struct Waiting {
+    std::shared_ptr<const Program> program;
+    Order order;
+  };
+  std::deque<Waiting> waiting_;
   std::thread thread_;
   bool stopped_ = false;
   pid_t owner_ = 0; ///< the process that has the thread

@@ -362,13 +362,16 @@ bool add_group(const AlignedRows& a, const AlignedColumns& b, int first, const S
       const Floats scale =
           as_floats((Words{} + (Word32{2 * kBias + kKept} << 23)) - (exponent > kLeast ? exponent : Words{} + kLeast));
       const Floats row = load<Floats>(rows + v * kWide);
-      const auto product = [&](Floats of_row, int i) __attribute__((always_inline)) {
-        return __builtin_convertvector(of_row * four_columns(columns + i * kBlock + 4 * odd) * scale, Integers);
+      // Unsigned: sums of elements that are not ordinary may overflow.
+      const auto cut = [](Floats value) __attribute__((always_inline)) {
+        return reinterpret_cast<Words>(__builtin_convertvector(value, Integers));
       };
-      const Integers total = (product(of_group<0>(row), 0) + product(of_group<1>(row), 1)) +
-                             (product(of_group<2>(row), 2) + product(of_group<3>(row), 3)) +
-                             __builtin_convertvector(c * scale, Integers);
-      store(d[odd] + v * kWide, unscaled<halves>(total, scale));
+      const auto product = [&](Floats of_row, int i) __attribute__((always_inline)) {
+        return cut(of_row * four_columns(columns + i * kBlock + 4 * odd) * scale);
+      };
+      const Words total = (product(of_group<0>(row), 0) + product(of_group<1>(row), 1)) +
+                          (product(of_group<2>(row), 2) + product(of_group<3>(row), 3)) + cut(c * scale);
+      store(d[odd] + v * kWide, unscaled<halves>(reinterpret_cast<Integers>(total), scale));
     }
   if (any_of(reinterpret_cast<Integers>(most >= kTooLarge))) return false;
   return !any_of(reinterpret_cast<Integers>(least < kLeast)) || only_zeros(a, b, peaks);

@@ -144,7 +144,7 @@ private:
 };
 
 std::string by_value(Target& target, const std::string& function, const RowsOfFunction& rows, Form form) {
-  const std::string name = function + (form == Form::first ? ".first" : ".all");
+  std::string name = function + (form == Form::first ? ".first" : ".all");
   if (!target.bitcode.has(name)) Maker(target, rows, form).make(function, name);
   return name;
 }

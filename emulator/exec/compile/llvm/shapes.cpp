@@ -10,9 +10,9 @@ using Linear = OpMeaning::Linear;
 
 namespace {
 
-// A number of so many bytes, extended by its sign.
+// A number of so many bytes, extended by its sign; a predicate has none.
 std::int64_t narrowed(std::uint64_t value, std::uint32_t bytes) {
-  if (bytes >= 8) return static_cast<std::int64_t>(value);
+  if (bytes == 0 || bytes >= 8) return static_cast<std::int64_t>(value);
   const unsigned unused = 64 - 8 * bytes;
   return static_cast<std::int64_t>(value << unused) >> unused;
 }
