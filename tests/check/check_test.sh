@@ -84,15 +84,20 @@ expect 0 '^  tidy +passed' tidy emulator/isa
 tool python3 3.11 1
 expect 123 '^==> tidy +FAILED' tidy emulator/isa
 
-# Lines that no test covers fail the check, whichever folder they are in.
+# Lines that no test or fuzz target covers fail the check, whichever folder they are in.
 (
   source tests/check/parts.sh
-  for command in ensure say configure compile run_programs find; do eval "$command() { :; }"; done
-  gcovr() { [[ " $* " != *" --filter emulator/isa/ "* ]]; }
+  for command in ensure say configure compile run_programs run_target find; do eval "$command() { :; }"; done
+  gcovr() { [[ " $* " != *" --filter emulator/ir/ "* ]]; }
   set +e
   check_coverage && fail "a folder below its floor passes"
-  gcovr() { [[ " $* " == *" --fail-under-line 9"[0-9]" "* ]]; }
+  check_fuzz_coverage 1 && fail "a fuzz target below its floor passes"
+  gcovr() { [[ " $* " == *" --fail-under-line "[2-9][0-9]" "* ]]; }
   check_coverage || fail "folders above their floors fail"
+  check_fuzz_coverage 1 || fail "fuzz targets above their floors fail"
+  while read -r target; do
+    [[ " ${fuzz_floors[*]}" == *" $target "* ]] || fail "fuzz target $target has no floor"
+  done < <(sed -n 's/^TARGET(\(.*\))$/\1/p' tests/fuzz/*.def)
 )
 
 # A part that fails does not keep the others from running, and the table shows all of them.
@@ -106,7 +111,7 @@ all=$(
 )
 [[ $? -eq 1 ]] || fail "a part failed, but not the whole"
 set -e
-[[ $(grep -cE '^  [a-z]+ +passed' <<<"$all") -eq 8 ]] || fail "not all parts are in the table: $all"
+[[ $(grep -cE '^  [a-z_]+ +passed' <<<"$all") -eq 9 ]] || fail "not all parts are in the table: $all"
 grep -qE '^  shell +FAILED' <<<"$all" || fail "the table does not show the failure: $all"
 ! grep -qx shell "$work/ran" || fail "a part went on after its first failure"
 

@@ -3,7 +3,7 @@
 # ./dev check: what a maintainer runs before a release. dev sources this file; its functions are used here.
 
 # Ordered by time: a mistake that is found in seconds is not reported after hours.
-readonly check_parts=(format shell docs performance valgrind coverage tsan asan tidy)
+readonly check_parts=(format shell docs performance valgrind coverage fuzz_coverage tsan asan tidy)
 readonly skipped=77 # exit status, as in CTest: the tool is missing or of another version
 
 # The least share of lines, in per cent, that the test programs together cover, by folder. Other folders need the whole
@@ -12,6 +12,27 @@ readonly coverage_programs=(
   base_test table_test ir_parse_test block_dependence_test joined_accesses_test link_test registers_test model_tests
 )
 readonly coverage_floors=("emulator/base 97" "emulator/isa 92" "emulator/ir 90" "model 97")
+
+# What a fuzz target is for: the files whose paths begin so, and the least share of their lines that it reaches.
+readonly fuzz_floors=(
+  "ptx_check emulator/ir/ 54"
+  "ptx_run emulator/exec/ 22"
+  "launch_file api/plan/ 66"
+  "device_file model/device 64"
+  "rule_file rules/ 50"
+  "npy api/files/npy 88"
+  "trace api/trace/trace 43"
+  "accelsim api/trace/accelsim 53"
+  "report_json api/sweep/json_compare 76"
+  "profile_csv api/files/csv 70"
+  "sweep_rows api/sweep/sweep_ 42"
+  "fat_binary runtime/fatbin/ 82"
+  "names api/session/kernel_name 95"
+  "overrides api/plan/launch_override 97"
+  "arguments tools/run_arguments 93"
+  "c_api api/c/ 51"
+  "driver_api runtime/driver/ 36"
+)
 
 # check [PART [ARG…]]: runs all parts, or one with arguments; reports each in a line, and all in a table.
 check() {
@@ -91,9 +112,35 @@ check_coverage() {
   local line folder floor failed=0
   for line in "${coverage_floors[@]}"; do
     read -r folder floor <<<"$line"
-    say "$folder: at least $floor %"
-    gcovr --root . --filter "$folder/" --object-directory build-coverage --fail-under-line "$floor" --print-summary \
-      --output "build-coverage/${folder//\//_}.txt" build-coverage || failed=1
+    covered "$folder/" "$floor" "${folder//\//_}" || failed=1
+  done
+  return "$failed"
+}
+
+# covered PREFIX FLOOR NAME: the share of the lines of files whose paths begin so that have run; by file, in NAME.txt.
+covered() {
+  say "$1: at least $2 %"
+  gcovr --root . --filter "$1" --object-directory build-coverage --fail-under-line "$2" --print-summary \
+    --output "build-coverage/$3.txt" build-coverage
+}
+
+run_target() {
+  local program=fuzz_targets
+  [[ $1 != driver_api ]] || program=fuzz_driver_targets
+  build-coverage/tests/"$program" "$@"
+}
+
+# check_fuzz_coverage [SECONDS]: the committed inputs of each target, and changed ones.
+check_fuzz_coverage() {
+  ensure gcovr
+  configure coverage
+  compile coverage fuzz_targets fuzz_driver_targets
+  local line target prefix floor failed=0
+  for line in "${fuzz_floors[@]}"; do
+    read -r target prefix floor <<<"$line"
+    find build-coverage -name '*.gcda' -delete
+    run_target "$target" --seconds "${1:-20}" --seed 1 "tests/data/fuzz/$target"
+    covered "$prefix" "$floor" "fuzz_$target" || failed=1
   done
   return "$failed"
 }
