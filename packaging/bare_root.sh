@@ -46,6 +46,8 @@ make_root() {
   root=$1
   if [[ -n ${2:-} ]]; then cp -a "$2" "$root"; else debian "$root"; fi
   cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
+  # npm trusts whom it trusts outside, too.
+  if [[ -e ${NODE_EXTRA_CA_CERTS:-} ]]; then cp "$NODE_EXTRA_CA_CERTS" "$root/etc/outside.crt"; fi
   if mount -t proc proc "$root/proc" 2>/dev/null; then
     mounted+=("$root/proc")
   else
@@ -62,7 +64,8 @@ make_root() {
 has_proc() { [[ -e $root/proc/self ]]; }
 
 inside() {
-  chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"
+  chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 \
+    ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/etc/outside.crt} "$@"
 }
 
 quiet() { inside "$@" >"$work/log" 2>&1 || fail "$* failed: $(tail -n 30 "$work/log")"; }

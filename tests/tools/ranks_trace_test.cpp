@@ -210,6 +210,13 @@ std::vector<std::string> storing_launch(const Folder& folder) {
           "--arg", "x:u32[64]=zeros",           "--no-analyze", "--max-steps", "300000000000"};
 }
 
+/// Words of the shell: waits until both ranks have written some blocks. In the environment of a rank, `analyze` would
+/// be one, too.
+std::string until_written(const Folder& folder) {
+  return "for turn in $(seq 600); do\n  sleep 0.1\n  for rank in 0 1; do\n    env -i '" WARPLENS_PROGRAM "' analyze '" +
+         folder.path().string() + "'/t.rank$rank.*.part 2>&1 | grep -q accesses || continue 2\n  done\n  break\ndone\n";
+}
+
 /// Which parts can be analysed: a script, in whose folder they are. `said` is what is said of the others.
 const char* const kAnalyzeParts =
     "for part in t.rank*.part; do\n'" WARPLENS_PROGRAM
@@ -219,7 +226,7 @@ const char* const kAnalyzeParts =
 TEST_F(TraceOfRanks, IsNotThereIfARankDies) {
   if (!forks()) GTEST_SKIP() << "only the ranks of OpenMPI know that they are on one machine";
   (void)folder_.write("t.h5", "an older file");
-  const std::string script = with_child(folder_, "sleep 3; kill -9 $child"); // it has written some blocks then
+  const std::string script = with_child(folder_, until_written(folder_) + "kill -9 $child");
   const Output o = run_command(joined(joined({WARPLENS_MPIEXEC, "-n", "2", "/bin/sh", script}, storing_launch(folder_)),
                                       {"--trace", file("t.h5")}));
   EXPECT_NE(o.status, 0);
@@ -234,8 +241,8 @@ TEST_F(TraceOfRanks, IsNotThereIfARankDies) {
 
 TEST_F(TraceOfRanks, CanBeReadPieceByPieceMeanwhile) {
   const std::string script =
-      folder_.write("run.sh", "cd '" + folder_.path().string() + "'\n\"$@\" &\nsleep 2\n" + kAnalyzeParts +
-                                  kAnalyzeParts + kAnalyzeParts + "kill $!\nwait $!\n");
+      folder_.write("run.sh", "cd '" + folder_.path().string() + "'\n\"$@\" &\n" + until_written(folder_) +
+                                  kAnalyzeParts + kAnalyzeParts + kAnalyzeParts + "kill $!\nwait $!\n");
   static_cast<void>(run_command(
       joined(joined({"/bin/sh", script, WARPLENS_MPIEXEC, "-n", "2", WARPLENS_PROGRAM}, storing_launch(folder_)),
              {"--trace", file("t.h5")})));
