@@ -46,11 +46,13 @@ protected:
   }
 
   /// Runs the program with long launches, and the words of the shell when it has $copies, processes; $program is the
-  /// program's.
-  Output run_with(const std::string& words, const std::string& before = "") {
+  /// program's. The launches take far longer than the shell needs to find the copies.
+  Output run_with(const std::string& words, const std::string& before = "", const std::string& options = "") {
     const std::string script = before + R"(
       WARPLENS=$0; COPIES=$1; JSON=$2
-      $WARPLENS exec --json $JSON --analyze-processes 2 -- $COPIES long &
+      $WARPLENS exec --json $JSON --analyze-processes 2 )" +
+                               options +
+                               R"( -- $COPIES long 100000 &
       exec_=$!
       for i in $(seq 500); do
         program=$(pgrep -P $exec_) && copies=$(pgrep -P $program) && break
@@ -114,11 +116,11 @@ TEST_F(AnalyzeProcesses, SayThatOneWasKilled) {
   EXPECT_EQ(o.status, 3) << o.err;
   EXPECT_NE(o.err.find("('more') was not analysed, and there is no report: signal 9"), o.err.npos) << o.err;
   EXPECT_FALSE(std::filesystem::exists(file("r.json")));
-  EXPECT_NE(o.out.find("60000 60000"), o.out.npos) << "the program goes on: " << o.out;
+  EXPECT_NE(o.out.find("300000 300000"), o.out.npos) << "the program goes on: " << o.out;
 }
 
 TEST_F(AnalyzeProcesses, MayBeSlow) {
-  const Output one = run("long", {"--json", file("one.json")}, 0);
+  const Output one = run_program({"exec", "--json", file("one.json"), "--", WARPLENS_COPIES, "long", "100000"});
   const Output o = run_with("kill -STOP $copies; sleep 1; kill -CONT $copies");
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_EQ(o.out, one.out);
@@ -141,9 +143,17 @@ TEST_F(AnalyzeProcesses, SayThatThereIsNoRoom) {
 
 TEST_F(AnalyzeProcesses, EndAtTheTimeLimit) {
   const Output o = run_program({"exec", "--json", file("r.json"), "--analyze-processes", "1", "--time-limit", "0.15",
-                                "--", WARPLENS_COPIES, "long"});
+                                "--", WARPLENS_COPIES, "long", "4000000000"}); // hours
   EXPECT_EQ(o.status, 1) << o.err;
-  EXPECT_NE(o.err.find("time limit"), o.err.npos) << o.err;
+  EXPECT_NE(o.err.find("time limit reached"), o.err.npos) << o.err;
+}
+
+// The program has ended; the process that analyses does not go on.
+TEST_F(AnalyzeProcesses, EndAtTheTimeLimitOfTheProgram) {
+  const Output o = run_with("kill -STOP $copies", "", "--time-limit 5");
+  EXPECT_EQ(o.status, 1) << o.err;
+  EXPECT_NE(o.err.find("were not analysed before the time limit"), o.err.npos) << o.err;
+  EXPECT_NE(o.out.find("300000 300000"), o.out.npos) << o.out;
 }
 
 TEST_F(AnalyzeProcesses, BadUsage) {

@@ -2,12 +2,12 @@
 // A program for `warplens exec --analyze-processes`. It launches kernels, prints what they leave in memory, and does
 // what a copy of its process must not disturb.
 //
-//   copies [many | long | stop | wait | map | register | threads | reap | heap]
+//   copies [many | long [ROUNDS] | stop | wait | map | register | threads | reap | heap]
 //
 // many: launches whose counts depend on what earlier ones have left, also by the order of their blocks, and print.
-// long: three launches that take a while. stop: the third launch reads outside its memory. wait: a kernel waits for the
-// host. map, register: kernels change memory that processes share. threads: two threads with a stream each. reap: the
-// program waits for any child while its launches are analysed. heap: a kernel allocates.
+// long: three launches of that many rounds. stop: the third launch reads outside its memory. wait: a kernel waits for
+// the host. map, register: kernels change memory that processes share. threads: two threads with a stream each. reap:
+// the program waits for any child while its launches are analysed. heap: a kernel allocates.
 #include "runtime/abi/driver.hpp"
 #include "tests/runtime/programs/check.hpp"
 
@@ -270,7 +270,7 @@ int main(int argc, char** argv) {
   if (how == "threads") in_threads(context);
   if (how == "heap" || how == "stop" || how == "long" || how == "reap") {
     const CUdeviceptr data = zeros();
-    const unsigned rounds = how == "long" ? 20'000 : 2;
+    const unsigned rounds = how == "long" && argc > 2 ? static_cast<unsigned>(std::stoul(argv[2])) : 2;
     for (int i = 0; i < 3; ++i)
       CHECK(launch(how == "heap" ? "obtain" : "more", how == "stop" && i == 2 ? 64 : data, rounds));
     if (how == "reap")
