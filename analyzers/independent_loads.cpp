@@ -147,7 +147,8 @@ private:
     for (const std::uint32_t load : in_flight)
       for (const std::uint32_t r : effects_[load].writes) late[r] = load;
     std::set<std::uint32_t> movable, moved;
-    for (std::uint32_t i = at; i < end && !holds_loads_back(function_.instructions[i]); ++i) {
+    constexpr std::uint32_t kFarthest = 2000; // otherwise, the time would grow with the square of a block's length
+    for (std::uint32_t i = at; i < std::min(end, at + kFarthest) && !holds_loads_back(function_.instructions[i]); ++i) {
       bool waits = false;
       for (const std::uint32_t r : effects_[i].reads) {
         const auto found = late.find(r);

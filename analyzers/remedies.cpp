@@ -135,7 +135,7 @@ std::int64_t between_lanes(const InstructionRow& row) {
 double used_share(const InstructionRow& row, const Profile& profile) {
   const RecordedAccess* const own = typical(row, Space::global);
   const std::int64_t size = magnitude(between_lanes(row));
-  if (own == nullptr || size == 0 || size > kLargestStructure) return 0;
+  if (own == nullptr || size <= row.lane_bytes || size > kLargestStructure) return 0;
   std::bitset<kLargestStructure> used;
   const auto use = [&](std::int64_t offset) {
     for (std::int64_t byte = offset; byte < offset + row.lane_bytes; ++byte)
@@ -143,8 +143,7 @@ double used_share(const InstructionRow& row, const Profile& profile) {
   };
   bool others = false;
   for (const InstructionRow& other : profile.instructions) {
-    if (&other == &row || other.stride != row.stride || other.pattern != row.pattern || is_load(other) != is_load(row))
-      continue;
+    if (&other == &row || other.stride != row.stride || other.pattern != row.pattern) continue;
     for (const RecordedAccess& a : other.recorded) {
       if (a.cta != own->cta || a.warp != own->warp || a.visit != own->visit) continue;
       const auto apart = distance(*own, a);

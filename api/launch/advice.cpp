@@ -4,7 +4,6 @@
 #include "analyzers/issue_chain.hpp"
 #include "api/launch/board.hpp"
 #include "api/launch/launch_findings.hpp"
-#include "api/launch/statistics.hpp"
 
 #include <algorithm>
 #include <set>
@@ -42,12 +41,11 @@ void keep_footprint(model::KernelStatistics& s, const model::KernelStatistics& b
 
 /// The statistics of the launch after the changes; those that are not counted by instruction remain.
 model::KernelStatistics changed_statistics(const LaunchReport& report, const ir::Module& module,
-                                           const ir::Function& kernel, std::uint64_t threads_per_block,
+                                           const ir::Function& kernel, const Statistics& statistics,
                                            const analyzers::Changes& changes) {
   std::optional<int> resident;
   if (report.occupancy) resident = report.occupancy->blocks;
-  model::KernelStatistics s =
-      statistics(report.profile, module, kernel, report.device, threads_per_block, resident, changes);
+  model::KernelStatistics s = statistics.of(report.block[0] * report.block[1] * report.block[2], resident, changes);
   s.registers_per_thread = report.statistics.registers_per_thread;
   s.shared_bytes_per_block = report.statistics.shared_bytes_per_block;
   s.argument_bytes = report.statistics.argument_bytes;
@@ -67,8 +65,8 @@ model::KernelStatistics changed_statistics(const LaunchReport& report, const ir:
 
 } // namespace
 
-void advise(LaunchReport& report, const ir::Module& module, const ir::Function& kernel, std::int64_t shared_bytes) {
-  const std::uint64_t threads = report.block[0] * report.block[1] * report.block[2];
+void advise(LaunchReport& report, const ir::Module& module, const ir::Function& kernel, const Statistics& statistics,
+            std::int64_t shared_bytes) {
   report.findings = analyzers::find_problems(report.profile, {report.device.coalescing_rule, report.device.bank_rule},
                                              {&module, &kernel});
   const model::Prediction* const now = model::trusted_for_changes(report.predictions);
@@ -79,7 +77,7 @@ void advise(LaunchReport& report, const ir::Module& module, const ir::Function& 
   for (analyzers::Finding& finding : report.findings) {
     if (now == nullptr || !finding.changes.any()) continue;
     const Expected<model::Prediction> then =
-        predict(changed_statistics(report, module, kernel, threads, finding.changes));
+        predict(changed_statistics(report, module, kernel, statistics, finding.changes));
     if (then && then->milliseconds > 0) finding.speedup = std::max(1.0, now->milliseconds / then->milliseconds);
   }
   std::erase_if(report.findings,

@@ -123,8 +123,9 @@ public:
   void complete() {
     report_.control_flow = flow_of(kernel_, report_.profile);
     add_metrics();
-    predict();
-    advise(report_, module_, kernel_, shared_bytes());
+    const Statistics statistics(report_.profile, module_, kernel_, report_.device);
+    predict(statistics);
+    advise(report_, module_, kernel_, statistics, shared_bytes());
     for (analyzers::InstructionRow& row : report_.profile.instructions)
       keep_accesses_ ? keep_few(row.recorded) : row.recorded.clear();
   }
@@ -162,12 +163,12 @@ private:
     metrics.add_ratio(MetricId::occupancy, o.ratio, 1);
   }
 
-  void predict() {
+  void predict(const Statistics& statistics) {
     std::optional<int> resident;
     if (report_.occupancy) resident = report_.occupancy->blocks;
     model::KernelStatistics& s = report_.statistics;
     const model::KernelStatistics before = s; // what is known without the profile
-    s = statistics(report_.profile, module_, kernel_, report_.device, threads(), resident);
+    s = statistics.of(threads(), resident);
     s.registers_per_thread = report_.resources.registers;
     s.shared_bytes_per_block = static_cast<double>(shared_bytes());
     s.argument_bytes = before.argument_bytes;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <ctime>
 #include <set>
 
 namespace warplens::api {
@@ -193,6 +194,27 @@ TEST_F(AdviceTest, AccessesAreKeptOnRequest) {
     }
   }
   EXPECT_TRUE(roles.count("typical"));
+}
+
+// Each load of a long kernel has a finding of its own, and each finding is a launch with other counts.
+TEST_F(AdviceTest, TheTimeGrowsWithTheLengthOfTheKernel) {
+  const auto seconds = [&](int loads) {
+    std::string text(kGather);
+    const std::string load = "  ld.global.f32 %f1, [%rd4];\n";
+    std::string misaligned;
+    for (int i = 0; i < loads; ++i) misaligned += "  ld.global.f32 %f1, [%rd4+" + std::to_string(i * 128 + 4) + "];\n";
+    text.replace(text.find(load), load.size(), misaligned);
+    module_ = *Module::load(context_, text, "long.ptx");
+    LaunchRequest r;
+    r.kernel = *module_->kernel("gather");
+    r.block = {32, 1, 1};
+    r.arguments = {Argument::buffer(*x_), Argument::buffer(*y_), *Argument::scalar(Type::u32, std::int64_t{1})};
+    r.device = *load_device("h200");
+    const std::clock_t begin = std::clock();
+    EXPECT_GE(launch(r)->findings.size(), static_cast<std::size_t>(loads));
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  EXPECT_LT(seconds(5000), 40 * seconds(500)); // with all counts for each finding: 100
 }
 
 } // namespace advice_test

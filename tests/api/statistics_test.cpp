@@ -73,7 +73,7 @@ TEST(Statistics, RulesOfTheDeviceDecide) {
     ten.sum.add(analyzers::transactions(device.coalescing_rule, addresses, ~0u, 4), 10,
                 analyzers::Transactions::kSizes);
     profile.instructions[0].counts.transactions = {ten, {}, {}, {}};
-    return statistics(profile, ir::Module{}, kernel, device, 64, 8);
+    return Statistics(profile, ir::Module{}, kernel, device).of(64, 8);
   };
   EXPECT_EQ(on("c1060").transactions_128, 10);
   EXPECT_EQ(on("c1060").coalesced_requests, 5);
@@ -100,13 +100,13 @@ TEST(Statistics, LocalMemoryIsLoadedAndStored) {
     profile.instructions.push_back(row);
     kernel.instructions.emplace_back().opcode = opcode;
   }
-  const model::KernelStatistics h200 = statistics(profile, ir::Module{}, kernel, *load_device("h200"), 64, 8);
+  const model::KernelStatistics h200 = Statistics(profile, ir::Module{}, kernel, *load_device("h200")).of(64, 8);
   EXPECT_EQ(h200.global_requests, 3);
   EXPECT_EQ(h200.load_transactions, 8);
   EXPECT_EQ(h200.store_transactions, 32);
   EXPECT_EQ(h200.transactions_32, 40);
   const model::KernelStatistics c1060 =
-      statistics(profile, ir::Module{}, kernel, *load_device("c1060"), 64, 8); // half-warps
+      Statistics(profile, ir::Module{}, kernel, *load_device("c1060")).of(64, 8); // half-warps
   EXPECT_EQ(c1060.load_transactions, 4);
   EXPECT_EQ(c1060.store_transactions, 2);
   EXPECT_EQ(c1060.transactions_64, 6);
@@ -221,7 +221,7 @@ TEST(Statistics, ConversionsOfFloatingPointNumbersFromAndTo64Bits) {
     row.metrics.add(MetricId::warp_instructions, static_cast<std::uint64_t>(times));
     kernel.instructions.emplace_back().opcode = opcode;
   }
-  EXPECT_EQ(statistics(profile, ir::Module{}, kernel, *load_device("h200"), 32, 8).wide_conversions, 1 + 2 + 4 + 16);
+  EXPECT_EQ(Statistics(profile, ir::Module{}, kernel, *load_device("h200")).of(32, 8).wide_conversions, 1 + 2 + 4 + 16);
 }
 
 // A product that is added is one machine instruction, which other units than the ALU execute.
@@ -241,7 +241,7 @@ TEST(Statistics, MachineInstructionsAreThoseOfTheFunction) {
     row.instruction = i;
     row.metrics.add(MetricId::warp_instructions, std::uint64_t{20});
   }
-  const model::KernelStatistics s = statistics(profile, *module, kernel, *load_device("h200"), 64, 8);
+  const model::KernelStatistics s = Statistics(profile, *module, kernel, *load_device("h200")).of(64, 8);
   EXPECT_EQ(s.machine_instructions, 40);
   EXPECT_EQ(s.alu_operations, 10);
   EXPECT_EQ(s.special_operations, 20);
@@ -348,7 +348,7 @@ TEST(Statistics, ShiftsAreNoMultiplications) {
     row.metrics.add(MetricId::warp_instructions, std::uint64_t{10});
     profile.instructions.push_back(row);
   }
-  const model::KernelStatistics s = statistics(profile, ir::Module{}, kernel, *load_device("c1060"), 64, 8);
+  const model::KernelStatistics s = Statistics(profile, ir::Module{}, kernel, *load_device("c1060")).of(64, 8);
   EXPECT_EQ(s.by_class[static_cast<std::size_t>(model::IssueClass::integer_multiply)], 10);
 }
 
@@ -365,7 +365,7 @@ TEST(Statistics, DuplicateLoadsAreIdealOnesWhereTheQueueIsKnown) {
   row.metrics.add(MetricId::duplicates_on_multiprocessor, std::uint64_t{10});
   profile.instructions.push_back(row);
   const auto on = [&](const char* device) {
-    return statistics(profile, ir::Module{}, kernel, *load_device(device), 64, 8);
+    return Statistics(profile, ir::Module{}, kernel, *load_device(device)).of(64, 8);
   };
   EXPECT_EQ(on("c1060").ideal_duplicate_loads, 2);
   EXPECT_EQ(on("c1060").duplicate_loads, std::nullopt);

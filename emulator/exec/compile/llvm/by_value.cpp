@@ -130,7 +130,9 @@ private:
     run_passes(*module_, target_.machine, [&](llvm::Function& f, llvm::function_ref<void(const char*)> run) {
       run("sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>");
       if (&f == made) use_compare_masks(f);
-      run("instcombine<no-verify-fixpoint>,simplifycfg,early-cse<memssa>,adce");
+      run("instcombine<no-verify-fixpoint>,simplifycfg,sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-"
+          "fixpoint>,"
+          "adce");
     });
     target_.bitcode.keep(std::move(module_), name);
   }
