@@ -3,10 +3,15 @@
 // memory.
 #include "tests/exec/compiled_subject.hpp"
 
+#include <fmt/format.h>
+
+#include <span>
+
 namespace warplens::tests {
 namespace compiled_masked_test {
 
 using compiled_test::last_explanation;
+using compiled_test::Outcome;
 using compiled_test::Subject;
 using compiled_test::words;
 
@@ -57,10 +62,10 @@ std::string begin(const std::string& index, const std::string& space) {
 
 // Each kind of access, by the lanes of a guard or, of a side of a branch, by those that do not jump.
 Subject accesses(const std::string& index, const std::string& space, const char* truth, bool side,
-                 std::array<std::uint32_t, 3> block) {
+                 std::array<std::uint32_t, 3> block, std::span<const Element> elements) {
   std::string body = begin(index, space) + truth + "\n";
   int label = 0;
-  for (const Element& e : kElements) {
+  for (const Element& e : elements) {
     const std::string guard = side ? "" : "@%p1 ", end = "M" + std::to_string(label++);
     if (side) body += "@!%p1 bra " + end + ";\n";
     body += ("mad.wide.u32 %rd4, %r3, ~, %rd9;\n" + guard + "ld." + space + ".# $, [%rd4];\n" + guard + "st." + space +
@@ -76,12 +81,16 @@ Subject accesses(const std::string& index, const std::string& space, const char*
 }
 
 const std::string kWhole = "mov.u32 %r3, %r4;\n", kHalves = "mad.lo.u32 %r3, %r7, 40, %r1;\n";
+// In code with few accesses, each has all of its code.
+const std::span<const Element> kAll(kElements), kFew[] = {kAll.first(8), kAll.subspan(8)};
 
 TEST(CompiledMasked, Sequences) {
   bool side = false;
   for (const char* const truth : kTruths) {
-    accesses(kWhole, "global", truth, side, {32, 1, 1}).expect_same();
-    accesses(kWhole, "shared", truth, !side, {32, 1, 1}).expect_same();
+    for (const std::span<const Element> few : kFew) {
+      accesses(kWhole, "global", truth, side, {32, 1, 1}, few).expect_same();
+      accesses(kWhole, "shared", truth, !side, {32, 1, 1}, few).expect_same();
+    }
     side = !side;
   }
 }
@@ -89,17 +98,50 @@ TEST(CompiledMasked, Sequences) {
 TEST(CompiledMasked, TwoSequences) {
   for (const char* const space : {"global", "shared"})
     for (const char* const truth : {kTruths[0], kTruths[3]})
-      accesses(kHalves, space, truth, false, {16, 2, 1}).expect_same();
+      for (const std::span<const Element> few : kFew)
+        accesses(kHalves, space, truth, false, {16, 2, 1}, few).expect_same();
 }
 
-TEST(CompiledMasked, WarpsWithoutAllLanes) { accesses(kWhole, "global", kTruths[3], true, {21, 1, 1}).expect_same(); }
+TEST(CompiledMasked, WarpsWithoutAllLanes) {
+  for (const std::span<const Element> few : kFew)
+    accesses(kWhole, "global", kTruths[3], true, {21, 1, 1}, few).expect_same();
+}
 
-// The other lanes would be beyond the end of the memory.
-TEST(CompiledMasked, TheEndOfMemory) {
-  for (const Element& e : kElements) {
+// Many accesses, or rows in memory: what is rare is in functions that accesses share.
+TEST(CompiledMasked, SharedFunctions) {
+  const auto expect_same = [] {
+    for (const char* const space : {"global", "shared"}) {
+      accesses(kWhole, space, kTruths[0], false, {32, 1, 1}, kAll).expect_same();
+      accesses(kWhole, space, kTruths[3], true, {21, 1, 1}, kAll).expect_same();
+      accesses(kHalves, space, kTruths[3], false, {16, 2, 1}, kAll).expect_same();
+    }
+  };
+  expect_same();
+  exec::set_divided_anyhow(true);
+  expect_same();
+  exec::set_divided_anyhow(false);
+}
+
+// The time to compile a loop does not grow with the square of the number of its accesses: LLVM gets 60 seconds.
+TEST(CompiledMasked, VeryManyAccesses) {
+  if (!WARPLENS_HAS_COMPILER) GTEST_SKIP();
+  std::string body = begin(kWhole, "shared") + "mad.wide.u32 %rd4, %r3, 4, %rd9; mov.u32 %r10, 0;\nLOOP:\n";
+  for (int i = 0; i < 2500; ++i)
+    body += fmt::format("ld.shared.f32 %f{}, [%rd4+{}]; fma.rn.f32 %f{}, %f{}, %f{}, %f1;\n", 1 + i % 7, i % 60 * 128,
+                        1 + i % 5, 1 + i % 3, 1 + i % 4);
+  const Subject s =
+      words(body + "add.u32 %r10, %r10, 1; setp.lt.u32 %p2, %r10, 2; @%p2 bra LOOP; st.global.f32 [%rd2], %f1; ret;");
+  const Outcome wanted = s.run(exec::CompileMode::off, false, nullptr);
+  EXPECT_TRUE(s.run(exec::CompileMode::always, false, nullptr).buffers == wanted.buffers);
+  EXPECT_EQ(last_explanation("k").find("LLVM crashed"), std::string::npos) << last_explanation("k");
+}
+
+// The other lanes would be beyond the end of the memory; or one of those that act is.
+void expect_same_at_the_end_of_memory(const Element& e) {
+  for (const unsigned lanes : {20u, 19u}) {
     const std::string body =
         begin(kWhole, "global") + kTruths[0] + "add.u64 %rd9, %rd9, 16384; sub.u64 %rd9, %rd9, " +
-        std::to_string(20 * e.bytes) + ";\n" +
+        std::to_string(lanes * e.bytes) + ";\n" +
         "mad.wide.u32 %rd4, %r3, ~, %rd9; @%p1 ld.global.# $, [%rd4]; @%p1 st.global.# [%rd4], $;\n"
         "st.global.# [%rd1], $; ret;" *
             e;
@@ -107,6 +149,13 @@ TEST(CompiledMasked, TheEndOfMemory) {
     s.grid = {1, 1, 1};
     s.expect_same();
   }
+}
+
+TEST(CompiledMasked, TheEndOfMemory) {
+  for (const Element& e : kElements) expect_same_at_the_end_of_memory(e);
+  exec::set_divided_anyhow(true);
+  for (const std::size_t e : {0, 5, 13}) expect_same_at_the_end_of_memory(kElements[e]);
+  exec::set_divided_anyhow(false);
 }
 
 // Which lane stores last, and whether one lane loads what another one has not.

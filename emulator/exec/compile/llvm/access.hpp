@@ -26,9 +26,15 @@ struct Emitter::Access {
   const MemorySite& site;
   const MemoryHandlerKey& key;
   Shape address;
+  llvm::Value *real = nullptr, *site_index = nullptr; ///< the Op; MemorySite::index
+  llvm::Value* start[2]{};                            ///< of a sequence: the first address of each half
+  llvm::SmallVector<llvm::Value*, 8> values{};        ///< of a store: the chunks of each element's row
+  llvm::SmallVector<llvm::Value*, 8> results{};       ///< of a load in a function of its own: variables for its rows
+
   llvm::BasicBlock* slow = nullptr;
   llvm::Value* acting = nullptr; ///< the lanes that access memory
   bool all_act = true;           ///< all of them surely do
+  bool some_rest = false;        ///< some of them surely do not
 
   llvm::Value* first[2]{}; ///< host address of the first lane of each half
 

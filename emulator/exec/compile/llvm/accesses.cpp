@@ -28,9 +28,28 @@ bool is_possible(const Shape& address, std::uint32_t bytes, std::uint32_t elemen
 
 } // namespace
 
-void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
+// What the op accesses, as far as the rows tell.
+Emitter::Access Emitter::access(std::uint32_t op) {
   const Op& o = program_.ops[op];
-  Access a{op, *o.site, region_.facts(op).meaning.memory, rows_->shape(o.src[0])};
+  const OpFacts& f = region_.facts(op);
+  Access a{op, *o.site, f.meaning.memory, rows_->shape(o.src[0])};
+  a.real = real(op);
+  a.site_index = b_.getInt32(a.site.index);
+  a.acting = b_.CreateAnd(rows_->active(), guard(op));
+  for (unsigned half = 0; a.address.is_sequence() && half < (a.address.whole ? 1u : 2u); ++half) {
+    Value* const first = rows_->first(o.src[0], half);
+    a.start[half] =
+        b_.CreateAdd(first, llvm::ConstantInt::get(first->getType(), static_cast<std::uint64_t>(o.imm), true));
+  }
+  if (f.meaning.kind == OpMeaning::Kind::load) return a;
+  for (unsigned e = 0; e < a.vector(); ++e)
+    for (std::uint32_t c = 0; c < rows_->chunks().of(a.row_bytes()); ++c)
+      a.values.push_back(rows_->chunk(f.uses[1 + e].offset, c));
+  return a;
+}
+
+void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
+  Access a = access(op);
   const bool gathers = rows_->chunks().vector_bytes() == 64, together = is_quick(a.site.space);
   const bool by_warp = together && (!a.address.is_sequence() ||
                                     is_possible(a.address, a.lane_bytes(), a.element_bytes(), loads, gathers));
@@ -39,9 +58,13 @@ void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
   if (a.site.lane_bytes != a.lane_bytes() || !(by_warp || to_one || by_lanes)) return by_handler(op, computed);
   BasicBlock* const on = block();
   BasicBlock* const handled = BasicBlock::Create(b_.getContext(), "handled", body_);
-  BasicBlock* const apart = by_lanes ? BasicBlock::Create(b_.getContext(), "apart", body_) : handled;
-  BasicBlock* const some = by_mask ? BasicBlock::Create(b_.getContext(), "some", body_) : apart;
-  a.acting = b_.CreateAnd(rows_->active(), guard(op));
+  // What is rare, as a function that many accesses share. With rows in registers, a call takes far longer than vectors
+  // under a mask.
+  const Forms called{by_mask && in_memory(), by_lanes};
+  const bool calls = by_warp && a.address.is_sequence() && shares_accesses_ && (called.masked || called.apart);
+  const bool masks = by_mask && !(calls && called.masked);
+  BasicBlock* const apart = by_lanes || calls ? BasicBlock::Create(b_.getContext(), "apart", body_) : handled;
+  BasicBlock* const some = masks ? BasicBlock::Create(b_.getContext(), "some", body_) : apart;
   a.slow = apart;
   if (by_warp) {
     BasicBlock* const trying = block();
@@ -60,22 +83,36 @@ void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
   } else {
     b_.CreateBr(apart);
   }
-  if (by_mask) {
-    b_.SetInsertPoint(some);
-    a.all_act = false;
-    access_masked(a, loads, computed);
-    b_.CreateBr(on);
-  }
-  if (by_lanes) {
+  access_by_some(a, loads, {masks ? some : nullptr, by_lanes && !calls ? apart : nullptr}, calls ? apart : handled, on,
+                 computed);
+  if (calls) {
     b_.SetInsertPoint(apart);
     a.slow = handled;
-    access_lanes(a, loads, computed);
+    call_access(a, loads, called, computed);
     b_.CreateBr(on);
   }
   b_.SetInsertPoint(handled);
   by_handler(op, computed);
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
+}
+
+// By some of the lanes, or with addresses that are no sequence in the region.
+void Emitter::access_by_some(Access& a, bool loads, Ways ways, BasicBlock* failed, BasicBlock* done,
+                             const Computed& computed) {
+  a.all_act = false;
+  if (ways.masked != nullptr) {
+    b_.SetInsertPoint(ways.masked);
+    a.slow = ways.apart != nullptr ? ways.apart : failed;
+    a.some_rest = true;
+    access_masked(a, loads, computed);
+    b_.CreateBr(done);
+  }
+  if (ways.apart == nullptr) return;
+  b_.SetInsertPoint(ways.apart);
+  a.slow = failed;
+  access_lanes(a, loads, computed);
+  b_.CreateBr(done);
 }
 
 // All lanes act, or any of those that load from one place.
@@ -131,20 +168,12 @@ static_assert(sizeof(AccessFacts) == 8 && offsetof(AccessFacts, space) == 4 && o
 
 // Checks alignment and bounds, as resolve() does, tells of the access, and finds the host addresses.
 void Emitter::reach(Access& a) {
-  const Op& o = program_.ops[a.op];
   llvm::Type* const word = b_.getInt64Ty();
   const std::int64_t stride = a.address.stride;
   const auto number = [&](std::int64_t n) { return b_.getInt64(static_cast<std::uint64_t>(n)); };
-  Value* address[2];
-  for (const unsigned half : {0u, 1u}) {
-    if (half == 1 && a.address.whole) {
-      address[1] = b_.CreateAdd(address[0], number(stride * kHalfWarp));
-      continue;
-    }
-    Value* const first = rows_->first(o.src[0], half);
-    Value* const offset = llvm::ConstantInt::get(first->getType(), static_cast<std::uint64_t>(o.imm), true);
-    address[half] = b_.CreateZExt(b_.CreateAdd(first, offset), word);
-  }
+  Value* const begins = b_.CreateZExt(a.start[0], word);
+  Value* const address[] = {begins, a.address.whole ? b_.CreateAdd(begins, number(stride * kHalfWarp))
+                                                    : b_.CreateZExt(a.start[1], word)};
   // The lowest address, and the end of the last lane's bytes.
   const std::int64_t way = stride * (a.address.whole ? kWarpSize - 1 : kHalfWarp - 1);
   Value *low = address[0], *high = address[0];
@@ -160,7 +189,7 @@ void Emitter::reach(Access& a) {
     end = call("shared_bytes_of", {warp_});
     origin = call("shared_of", {warp_});
   } else {
-    Value* const region = call("region_of", {warp_, b_.getInt32(a.site.index)});
+    Value* const region = call("region_of", {warp_, a.site_index});
     begin = b_.CreateAlignedLoad(word, region, llvm::Align(8));
     end = b_.CreateAlignedLoad(word, b_.CreateConstGEP1_64(b_.getInt8Ty(), region, 8), llvm::Align(8));
     origin = llvm::ConstantPointerNull::get(b_.getPtrTy());
@@ -281,12 +310,11 @@ void Emitter::load_sequence(Access& a, const Computed& computed) {
 
 // What the lanes of a chunk store, in the order in which it lies in memory if they store one after the other.
 Value* Emitter::elements_of(const Access& a, std::uint32_t chunk) {
-  const OpFacts& f = region_.facts(a.op);
   const std::uint32_t lanes = rows_->chunks().lanes(a.row_bytes());
   llvm::Type* const narrow = llvm::FixedVectorType::get(b_.getIntNTy(8 * a.element_bytes()), lanes);
   llvm::SmallVector<Value*, 4> elements;
   for (unsigned e = 0; e < a.vector(); ++e)
-    elements.push_back(b_.CreateTrunc(rows_->chunk(f.uses[1 + e].offset, chunk), narrow));
+    elements.push_back(b_.CreateTrunc(a.values[e * rows_->chunks().of(a.row_bytes()) + chunk], narrow));
   if (a.vector() == 1) return elements[0];
   return b_.CreateShuffleVector(llvm::concatenateVectors(b_, elements), interleaved(lanes, a.vector()));
 }

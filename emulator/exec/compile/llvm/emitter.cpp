@@ -17,8 +17,8 @@ using llvm::Value;
 
 Emitter::Emitter(const Program& program, const Region& region, const Shapes& shapes, const Part& part, Target& target,
                  llvm::Module& module, CompileOutcome& outcome, unsigned warps)
-    : program_(program), region_(region), shapes_(shapes), part_(part), target_(target), module_(module),
-      outcome_(outcome), b_(module.getContext()), sides_(warps) {}
+    : program_(program), region_(region), shapes_(shapes), part_(part), shares_accesses_(has_many_accesses()),
+      target_(target), module_(module), outcome_(outcome), b_(module.getContext()), sides_(warps) {}
 
 llvm::Function* Emitter::run() {
   llvm::Type* const pointer = b_.getPtrTy();
@@ -325,9 +325,11 @@ void Emitter::move_element(std::uint32_t op, const Computed& computed) {
 // The handler runs on the rows in memory.
 void Emitter::by_handler(std::uint32_t op, const Computed& computed) {
   const OpFacts& f = region_.facts(op);
-  for (const RowUse& use : f.uses)
-    if (const std::uint32_t row = region_.row(use.offset); region_.rows()[row].constant < 0 && !shapes_.is_fixed(row))
-      rows_->take_home(row);
+  for (const RowUse& use : f.uses) {
+    const std::uint32_t row = region_.row(use.offset);
+    const bool is_home = in_memory() && !changed_.test(row) && !rows_->shapes[row].is_sequence();
+    if (region_.rows()[row].constant < 0 && !shapes_.is_fixed(row) && !is_home) rows_->take_home(row);
+  }
   Value* const next = call_original(b_.getInt32(op), real(op));
   BasicBlock* const stopped = BasicBlock::Create(b_.getContext(), "stopped", body_);
   BasicBlock* const on = block();

@@ -159,6 +159,7 @@ private:
 
   // Accesses (accesses.cpp)
   void memory(std::uint32_t op, bool loads, const Computed& computed);
+  Access access(std::uint32_t op);
   void reach(Access& access);
   void access_warp(Access& access, bool loads, const Computed& computed);
   void access_rows(Access& access, bool loads);
@@ -169,6 +170,20 @@ private:
                    llvm::function_ref<void(llvm::Value* some, std::uint32_t first, std::uint32_t count)> stored);
   llvm::Value* elements_of(const Access& access, std::uint32_t chunk);
   void store_sequence(Access& access);
+  /// Where code for some lanes begins; null: there is none.
+  struct Ways {
+    llvm::BasicBlock *masked = nullptr, *apart = nullptr;
+  };
+  void access_by_some(Access& access, bool loads, Ways ways, llvm::BasicBlock* failed, llvm::BasicBlock* done,
+                      const Computed& computed);
+  // … by some of the lanes, in a function that many accesses share (shared_accesses.cpp)
+  struct Forms {
+    bool masked = false, apart = false;
+  };
+  [[nodiscard]] bool has_many_accesses() const;
+  void call_access(const Access& access, bool loads, Forms forms, const Computed& computed);
+  llvm::Function* access_function(const Access& access, bool loads, Forms forms);
+  void deliver(const Access& access, const Computed& computed, llvm::ArrayRef<llvm::Value*> values);
   // … by some of the lanes, at a sequence of addresses (masked_accesses.cpp)
   [[nodiscard]] bool takes_masks(const Access& access) const;
   void access_masked(Access& access, bool loads, const Computed& computed);
@@ -186,13 +201,14 @@ private:
   [[nodiscard]] bool takes_lanes_apart(const Access& access, bool loads, const Computed& computed) const;
   void access_lanes(Access& access, bool loads, const Computed& computed);
   LaneAddresses reach_lanes(Access& access);
+  llvm::Value* address_chunk(const Access& access, std::uint32_t chunk);
   static llvm::Constant* lanes_from(std::uint32_t first, std::uint32_t count, llvm::Type* type);
   llvm::Value* places_of(const LaneAddresses& at, std::uint32_t lane, std::uint32_t count);
   void gather_lanes(const Access& access, const LaneAddresses& at, const Computed& computed);
   void make_room(llvm::Value*& variable);
   void tell_lanes(const Access& access, const LaneAddresses& at);
   void pass_lanes(const Access& access, const LaneAddresses& at, unsigned element);
-  void pass_values(const Access& access, std::uint32_t row);
+  void pass_values(const Access& access, unsigned element);
   void store_lanes(const Access& access, const LaneAddresses& at);
   void atomic(std::uint32_t op, const Computed& computed);
   llvm::Constant* one_of(std::uint32_t lanes, unsigned distance);
@@ -203,6 +219,7 @@ private:
   const Region& region_;
   const Shapes& shapes_;
   const Part& part_;
+  const bool shares_accesses_;
   Target& target_;
   llvm::Module& module_;
   CompileOutcome& outcome_;

@@ -31,7 +31,6 @@ void Emitter::access_lanes(Access& a, bool loads, const Computed& computed) {
 
 // Checks the addresses of the acting lanes.
 Emitter::LaneAddresses Emitter::reach_lanes(Access& a) {
-  const Op& o = program_.ops[a.op];
   const std::uint32_t bytes = a.site.address32 ? 4 : 8;
   const Chunks& chunks = rows_->chunks();
   LaneAddresses at;
@@ -44,7 +43,7 @@ Emitter::LaneAddresses Emitter::reach_lanes(Access& a) {
     end = call("local_bytes_of", {warp_});
     at.origin = call("local_of", {warp_});
   } else {
-    Value* const region = call("region_of", {warp_, b_.getInt32(a.site.index)});
+    Value* const region = call("region_of", {warp_, a.site_index});
     begin = b_.CreateAlignedLoad(b_.getInt64Ty(), region, llvm::Align(8));
     end = b_.CreateAlignedLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt8Ty(), region, 8), llvm::Align(8));
   }
@@ -57,9 +56,7 @@ Emitter::LaneAddresses Emitter::reach_lanes(Access& a) {
   for (std::uint32_t c = 0; c < chunks.of(bytes); ++c) {
     const std::uint32_t lanes = chunks.lanes(bytes);
     const auto all = [&](Value* v) { return b_.CreateVectorSplat(lanes, v); };
-    Value* const row = rows_->chunk(o.src[0], c);
-    Value* const offset = llvm::ConstantInt::get(word, static_cast<std::uint64_t>(o.imm), true);
-    Value* const address = b_.CreateAdd(row, all(offset));
+    Value* const address = address_chunk(a, c);
     Value* const distance = b_.CreateSub(address, all(b_.CreateTrunc(begin, word)));
     Value* wrong = b_.CreateICmpUGT(distance, all(last));
     if (a.lane_bytes() > 1) {
@@ -83,6 +80,14 @@ Emitter::LaneAddresses Emitter::reach_lanes(Access& a) {
                                                   b_.CreateVectorSplat(chunks.lanes(bytes), stride)));
   }
   return at;
+}
+
+Value* Emitter::address_chunk(const Access& a, std::uint32_t chunk) {
+  const Op& o = program_.ops[a.op];
+  const std::uint32_t bytes = a.site.address32 ? 4 : 8;
+  if (a.address.is_sequence()) return rows_->spread(a.address, bytes, chunk, a.start[0], a.start[1]);
+  Value* const offset = llvm::ConstantInt::get(b_.getIntNTy(8 * bytes), static_cast<std::uint64_t>(o.imm), true);
+  return b_.CreateAdd(rows_->chunk(o.src[0], chunk), b_.CreateVectorSplat(rows_->chunks().lanes(bytes), offset));
 }
 
 // The numbers of some lanes.
@@ -136,7 +141,7 @@ void Emitter::gather_lanes(const Access& a, const LaneAddresses& at, const Compu
     if (narrow) loaded = b_.CreateTrunc(b_.CreateLShr(loaded, shift), vector(a.element_bytes()));
     values.push_back(b_.CreateIntCast(loaded, vector(a.row_bytes()), isa::is_signed(a.key.type)));
   }
-  define(a.op, computed, values);
+  deliver(a, computed, values);
 }
 
 // Room for 8 bytes of each lane, once in a function.
@@ -158,7 +163,7 @@ void Emitter::tell_lanes(const Access& a, const LaneAddresses& at) {
         at.chunks[c], b_.CreateConstGEP1_64(b_.getInt8Ty(), told_addresses_, c * kWarpSize / at.chunks.size() * bytes),
         llvm::Align(64));
   call(bytes == 4 ? "tell_lanes_of_32" : "tell_lanes_of_64",
-       {warp_, real(a.op), b_.getInt8(static_cast<std::uint8_t>(a.site.space)), told_addresses_, a.acting});
+       {warp_, a.real, b_.getInt8(static_cast<std::uint8_t>(a.site.space)), told_addresses_, a.acting});
 }
 
 // Puts the lanes' host addresses and elements where a function finds them.
@@ -172,18 +177,18 @@ void Emitter::pass_lanes(const Access& a, const LaneAddresses& at, unsigned elem
                           b_.CreateConstGEP1_64(b_.getInt8Ty(), stored_places_, std::uint64_t{lane} * 8),
                           llvm::Align(64));
   }
-  pass_values(a, region_.facts(a.op).uses[1 + element].offset);
+  pass_values(a, element);
 }
 
-void Emitter::pass_values(const Access& a, std::uint32_t row) {
+void Emitter::pass_values(const Access& a, unsigned element) {
   make_room(stored_values_);
   const Chunks& chunks = rows_->chunks();
   const std::uint32_t bytes = a.element_bytes(), lanes = chunks.lanes(a.row_bytes());
   for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c)
-    b_.CreateAlignedStore(
-        b_.CreateTrunc(rows_->chunk(row, c), llvm::FixedVectorType::get(b_.getIntNTy(8 * bytes), lanes)),
-        b_.CreateConstGEP1_64(b_.getInt8Ty(), stored_values_, std::uint64_t{c} * lanes * bytes),
-        llvm::Align(std::min(64u, lanes * bytes)));
+    b_.CreateAlignedStore(b_.CreateTrunc(a.values[element * chunks.of(a.row_bytes()) + c],
+                                         llvm::FixedVectorType::get(b_.getIntNTy(8 * bytes), lanes)),
+                          b_.CreateConstGEP1_64(b_.getInt8Ty(), stored_values_, std::uint64_t{c} * lanes * bytes),
+                          llvm::Align(std::min(64u, lanes * bytes)));
 }
 
 // The lanes' order matters where they store to the same place: a function stores one after the other.
@@ -196,14 +201,12 @@ void Emitter::store_lanes(const Access& a, const LaneAddresses& at) {
 
 // An atomic operation on integers, whose function leaves the old values where it found the new ones.
 void Emitter::atomic(std::uint32_t op, const Computed& computed) {
-  const Op& o = program_.ops[op];
   const OpFacts& f = region_.facts(op);
-  Access a{op, *o.site, f.meaning.memory, rows_->shape(o.src[0])};
+  Access a = access(op);
   llvm::BasicBlock* const handled = llvm::BasicBlock::Create(b_.getContext(), "handled", body_);
   llvm::BasicBlock* const on = block();
   a.slow = handled;
   const bool shared = a.site.space == isa::Space::shared;
-  a.acting = b_.CreateAnd(rows_->active(), guard(op));
   Value* locked = b_.getFalse();
   if (!shared) {
     llvm::BasicBlock* const untold = block();

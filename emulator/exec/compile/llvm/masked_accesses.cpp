@@ -57,7 +57,7 @@ void Emitter::load_masked(const Access& a, const Computed& computed) {
                                                isa::is_signed(a.key.type));
     }
   }
-  define(a.op, computed, values);
+  deliver(a, computed, values);
 }
 
 void Emitter::store_masked(const Access& a) {
@@ -87,7 +87,7 @@ void Emitter::store_to_one(Access& a, BasicBlock* on) {
   Value* const highest = b_.CreateSub(b_.getInt32(kWarpSize - 1), zeros(llvm::Intrinsic::ctlz, a.acting));
   Value* const group = b_.CreateAnd(highest, b_.getInt32(~(together - 1)));
   Value* const lane = b_.CreateAdd(group, zeros(llvm::Intrinsic::cttz, b_.CreateLShr(a.acting, group)));
-  pass_values(a, region_.facts(a.op).uses[1].offset);
+  pass_values(a, 0);
   llvm::Type* const element = b_.getIntNTy(8 * a.element_bytes());
   const llvm::Align align(a.element_bytes());
   Value* const value =

@@ -18,6 +18,7 @@ bool is_body(const llvm::Function& f) {
   return f.getName() == "body" || f.getName().starts_with("body.") || is_in_memory(f);
 }
 bool is_head(const llvm::Function& f) { return f.getName().starts_with("head_") || f.getName().starts_with("pair_"); }
+bool is_access(const llvm::Function& f) { return f.getName().starts_with("some_"); }
 
 // The time of this pass grows with the square of a function's length.
 void leave_out_domain_reassignment(bool out) {
@@ -47,7 +48,7 @@ std::string object_of(llvm::Module& module, std::string_view level, const std::s
   const std::unique_ptr<llvm::TargetMachine> machine = target_machine(level, problem);
   if (machine == nullptr) return {};
   mark_inlined(
-      module, [](const llvm::Function& f) { return is_body(f) || is_head(f); }, level);
+      module, [](const llvm::Function& f) { return is_body(f) || is_head(f) || is_access(f); }, level);
   std::string broken;
   llvm::raw_string_ostream report(broken);
   if (llvm::verifyModule(module, &report)) {

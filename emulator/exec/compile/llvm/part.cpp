@@ -106,6 +106,17 @@ std::size_t Part::saved_rows(const Region& region) const {
   return rows;
 }
 
+std::size_t Part::work(const Region& region) const {
+  constexpr std::size_t kOfAccess = 8; // it has several blocks of code
+  std::size_t work = 0;
+  for (const unsigned i : reachable_.set_bits()) {
+    if (elsewhere_.test(i)) continue;
+    const Kind kind = region.facts(i).meaning.kind;
+    work += kind == Kind::load || kind == Kind::store || kind == Kind::atomic ? kOfAccess : 1;
+  }
+  return work;
+}
+
 std::optional<std::uint32_t> innermost_loop(const Region& region, std::uint32_t head) {
   for (std::uint32_t i = head; i < region.size(); ++i)
     if (region.goes(i) && region.target(i) <= i) return region.target(i) == head ? std::optional(i) : std::nullopt;
@@ -187,7 +198,7 @@ std::vector<Part> divided(const Region& region, llvm::BitVector heads, const Div
     others.reset(head, *last + 1);
     Part loop(region, {head}, std::move(others));
     const std::size_t rows = loop.saved_rows(region);
-    if (rows > left) continue;
+    if (rows > left || loop.work(region) > kMostWork) continue;
     left -= rows;
     for (const unsigned op : loop.ends()) heads.set(op);
     elsewhere.set(head);
@@ -209,7 +220,8 @@ std::vector<Part> parts_of(const Region& region, const Division& division) {
   const llvm::BitVector heads = worthwhile(region, wanted);
   if (heads.none()) return {};
   Part whole(region, list(heads), llvm::BitVector(region.size()));
-  if (division.anyhow || whole.saved_rows(region) > kMostSaved) return divided(region, heads, division);
+  if (division.anyhow || whole.saved_rows(region) > kMostSaved || whole.work(region) > kMostWork)
+    return divided(region, heads, division);
   std::vector<Part> parts;
   parts.push_back(std::move(whole));
   llvm::BitVector all =

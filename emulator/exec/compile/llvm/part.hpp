@@ -37,6 +37,8 @@ public:
   [[nodiscard]] const llvm::BitVector& dirty_before(std::uint32_t op) const { return dirty_.at(op); }
 
   [[nodiscard]] std::size_t saved_rows(const Region& region) const;
+  /// Of the compiler, in ops that compute.
+  [[nodiscard]] std::size_t work(const Region& region) const;
 
 private:
   void find_reachable(const Region& region);
@@ -51,6 +53,9 @@ private:
 
 /// The code at the exits grows with the square of a program's length: a part with more saved_rows() has them in memory.
 constexpr std::size_t kMostSaved = 1000;
+/// LLVM needs a time that grows with the square of the number of accesses, because each variable may be read or written
+/// in each of their blocks of code: likewise for a part with more work().
+constexpr std::size_t kMostWork = 2000;
 
 /// How large programs are divided.
 struct Division {

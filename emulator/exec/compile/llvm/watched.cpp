@@ -54,6 +54,10 @@ Value* Emitter::word(std::uint32_t place) {
 // An access to a sequence of addresses.
 void Emitter::tell_reached(const Access& a, Value* base, Value* half) {
   if (a.all_act) return tell_sequence(a, base, half);
+  const auto tell_some = [&] {
+    call("tell_some_of", {warp_, a.real, a.acting, base, b_.getInt64(static_cast<std::uint64_t>(a.address.stride))});
+  };
+  if (a.some_rest) return tell_some();
   BasicBlock* const all = block();
   BasicBlock* const some = block();
   BasicBlock* const on = block();
@@ -62,7 +66,7 @@ void Emitter::tell_reached(const Access& a, Value* base, Value* half) {
   tell_sequence(a, base, half);
   b_.CreateBr(on);
   b_.SetInsertPoint(some);
-  call("tell_some_of", {warp_, real(a.op), a.acting, base, b_.getInt64(static_cast<std::uint64_t>(a.address.stride))});
+  tell_some();
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
 }
@@ -105,7 +109,7 @@ void Emitter::tell_sequence(const Access& a, Value* base, Value* half) {
   }
   b_.CreateBr(on);
   b_.SetInsertPoint(telling);
-  call("tell_access_of", {warp_, real(a.op), b_.getInt8(static_cast<std::uint8_t>(a.site.space)), base,
+  call("tell_access_of", {warp_, a.real, b_.getInt8(static_cast<std::uint8_t>(a.site.space)), base,
                           b_.getInt64(static_cast<std::uint64_t>(a.address.stride)), half, b_.getInt32(of)});
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
