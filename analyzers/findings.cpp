@@ -38,8 +38,19 @@ void keep(Finding& finding, const Metrics& metrics, const std::vector<MetricKey>
 
 bool saves_little(const Finding& finding) { return finding.speedup && *finding.speedup < kWorthwhile; }
 
+bool Changes::are_common() const {
+  if (!common || !accesses.empty()) return false;
+  Changes others = *this;
+  others.common.reset();
+  return !others.any();
+}
+
 void Changes::add(const Changes& other) {
   accesses.insert(accesses.end(), other.accesses.begin(), other.accesses.end());
+  if (!common)
+    common = other.common;
+  else if (other.common && other.common != common)
+    accesses.insert(accesses.end(), other.common->begin(), other.common->end());
   bank_passes += other.bank_passes;
   constant_passes += other.constant_passes;
   instructions += other.instructions;
@@ -59,6 +70,7 @@ struct Subject {
   const DivergenceRemedies& divergence;
   const NarrowLoads& narrow;
   const Code& code;
+  IdealAccesses& ideal;
 };
 
 struct AccessName {
@@ -232,8 +244,8 @@ void find_uncoalesced(const InstructionRow& row, const Subject& subject, std::ve
     finding.message = cost.message + ": " + explain(row, rule);
     finding.only_if_faster = loads_halo(row, subject.profile);
     finding.advice = advise(row, rule);
-    if (auto remedy =
-            remedy_for_transactions(row, cost.least / cost.taken, subject.profile, subject.rules, subject.code)) {
+    if (auto remedy = remedy_for_transactions(row, cost.least / cost.taken, subject.profile, subject.rules,
+                                              subject.code, subject.ideal)) {
       finding.remedy = std::move(remedy->sentence);
       finding.changes = std::move(remedy->changes);
       if (remedy->uses_all && unit_of_waste(rule) == Unit::sectors) {
@@ -399,7 +411,8 @@ std::vector<Finding> find_problems(const Profile& profile, const DeviceRules& ru
   std::vector<Finding> result;
   const DivergenceRemedies divergence(profile, code);
   const NarrowLoads narrow(profile, code);
-  const Subject subject{profile, rules, divergence, narrow, code};
+  IdealAccesses ideal;
+  const Subject subject{profile, rules, divergence, narrow, code, ideal};
   const auto in_order_of_excess = [&](auto&& collect) {
     const auto start = static_cast<std::ptrdiff_t>(result.size());
     for (const InstructionRow& row : profile.instructions) {

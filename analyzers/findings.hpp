@@ -13,6 +13,7 @@
 #include "emulator/base/diagnostic.hpp"
 #include "emulator/ir/module.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ struct Changes {
     bool from_shared = false; ///< a load whose words come from shared memory instead
   };
   std::vector<Access> accesses;
+  /// More of them, which the findings of many instructions have in common. Null: none.
+  std::shared_ptr<const std::vector<Access>> common;
   double bank_passes = 0;     ///< passes over the banks of shared memory that are saved; below 0: added
   double constant_passes = 0; ///< passes over constant memory that are saved
   double instructions = 0;    ///< warp instructions that are saved, likewise
@@ -42,10 +45,17 @@ struct Changes {
   double threads = 1;         ///< share of the threads that remain, each doing the work of several
   bool local = false;         ///< no instruction accesses local memory any more
   [[nodiscard]] bool any() const {
-    return !accesses.empty() || bank_passes != 0 || constant_passes != 0 || instructions != 0 || barriers != 0 ||
-           doubles != 0 || conversions != 0 || missed != 0 || threads != 1 || local;
+    return !accesses.empty() || common || bank_passes != 0 || constant_passes != 0 || instructions != 0 ||
+           barriers != 0 || doubles != 0 || conversions != 0 || missed != 0 || threads != 1 || local;
   }
+  [[nodiscard]] bool are_common() const; ///< nothing else changes
   void add(const Changes& other);
+  /// The accesses of both.
+  template <class F> void for_each_access(F&& f) const {
+    for (const Access& access : accesses) f(access);
+    if (common)
+      for (const Access& access : *common) f(access);
+  }
 };
 
 struct Finding {

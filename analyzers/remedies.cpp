@@ -141,18 +141,20 @@ double used_share(const InstructionRow& row, const Profile& profile) {
     for (std::int64_t byte = offset; byte < offset + row.lane_bytes; ++byte)
       used.set(static_cast<std::size_t>((byte % size + size) % size));
   };
-  bool others = false;
+  std::bitset<2 * kLargestStructure> known; // distances that others have, from -size on
+  const int lane = std::countr_zero(own->mask);
   for (const InstructionRow& other : profile.instructions) {
     if (&other == &row || other.stride != row.stride || other.pattern != row.pattern) continue;
     for (const RecordedAccess& a : other.recorded) {
       if (a.cta != own->cta || a.warp != own->warp || a.visit != own->visit) continue;
-      const auto apart = distance(*own, a);
-      if (!apart || *apart == 0 || magnitude(*apart) >= size) continue;
-      others = true;
-      use(*apart);
+      const auto apart = static_cast<std::int64_t>(a.addresses[lane] - own->addresses[lane]);
+      if (apart == 0 || apart <= -size || apart >= size) continue;
+      if (known.test(static_cast<std::size_t>(apart + size)) || distance(*own, a) != apart) continue;
+      known.set(static_cast<std::size_t>(apart + size));
+      use(apart);
     }
   }
-  if (!others) return 0;
+  if (known.none()) return 0;
   use(0);
   return static_cast<double>(used.count()) / static_cast<double>(size);
 }
@@ -174,15 +176,20 @@ double remaining_of(const InstructionRow& row, const rules::Coalescing& rule) {
 
 /// Of all instructions whose neighbouring lanes are as far apart: a change of the data or of the indices moves them
 /// all.
-Changes ideal_of_all(std::int64_t stride, const Profile& profile, const rules::Coalescing& rule) {
+Changes ideal_of_all(std::int64_t stride, const Profile& profile, const rules::Coalescing& rule, IdealAccesses& known) {
   Changes changes;
+  auto& all = known[stride];
+  changes.common = all;
+  if (all) return changes;
+  std::vector<Changes::Access> accesses;
   for (const InstructionRow& row : profile.instructions) {
     const RecordedAccess* const a = typical(row, Space::global);
     const auto lanes = a != nullptr ? lattice_of(*a) : std::nullopt;
     if (!lanes || magnitude(lanes->stride) != stride) continue;
     if (const double remaining = remaining_of(row, rule); remaining < 1)
-      changes.accesses.push_back({row.instruction, remaining});
+      accesses.push_back({row.instruction, remaining});
   }
+  changes.common = all = std::make_shared<const std::vector<Changes::Access>>(std::move(accesses));
   return changes;
 }
 
@@ -243,18 +250,19 @@ Remedy staged(const InstructionRow& row, double remaining, const Profile& profil
   return remedy;
 }
 
-std::optional<Remedy> of_structures(const InstructionRow& row, const Profile& profile, const rules::Coalescing& rule) {
+std::optional<Remedy> of_structures(const InstructionRow& row, const Profile& profile, const rules::Coalescing& rule,
+                                    IdealAccesses& ideal_accesses) {
   const std::int64_t stride = magnitude(between_lanes(row));
   const double used = used_share(row, profile);
   if (used == 0) return std::nullopt;
   return Remedy{fmt::format("store the fields of these structures of {} bytes in separate arrays, so that neighbouring "
                             "threads access neighbouring words",
                             stride),
-                ideal_of_all(stride, profile, rule), used >= kDense};
+                ideal_of_all(stride, profile, rule, ideal_accesses), used >= kDense};
 }
 
 std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, double remaining, const Profile& profile,
-                              const rules::Coalescing& rule, const Code& code) {
+                              const rules::Coalescing& rule, const Code& code, IdealAccesses& ideal_accesses) {
   const std::int64_t word = row.lane_bytes, stride = magnitude(lanes.stride);
   if (lanes.stride == word) {
     if (lanes.group == exec::kWarpSize) return std::nullopt; // only misaligned
@@ -281,7 +289,7 @@ std::optional<Remedy> of_rows(const InstructionRow& row, const Lattice& lanes, d
   return Remedy{fmt::format("exchange x and y: neighbouring threads in x are {} bytes apart, those in y access "
                             "neighbouring words",
                             stride),
-                ideal_of_all(stride, profile, rule)};
+                ideal_of_all(stride, profile, rule, ideal_accesses)};
 }
 
 } // namespace
@@ -317,12 +325,12 @@ std::optional<PartsOfRows> parts_of_rows(const InstructionRow& row) {
 }
 
 std::optional<Remedy> remedy_for_transactions(const InstructionRow& row, double remaining, const Profile& profile,
-                                              const DeviceRules& rules, const Code& code) {
+                                              const DeviceRules& rules, const Code& code, IdealAccesses& ideal) {
   const RecordedAccess* const usual = typical(row, Space::global);
   if (usual == nullptr) return std::nullopt;
-  if (auto structures = of_structures(row, profile, rules.coalescing)) return structures;
+  if (auto structures = of_structures(row, profile, rules.coalescing, ideal)) return structures;
   const auto lanes = lattice_of(*usual);
-  return lanes ? of_rows(row, *lanes, remaining, profile, rules.coalescing, code) : std::nullopt;
+  return lanes ? of_rows(row, *lanes, remaining, profile, rules.coalescing, code, ideal) : std::nullopt;
 }
 
 namespace {

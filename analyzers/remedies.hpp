@@ -8,8 +8,11 @@
 
 #include "analyzers/findings.hpp"
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace warplens::analyzers {
 
@@ -19,9 +22,12 @@ struct Remedy {
   bool uses_all = false; ///< the kernel accesses most of each structure: a cache serves the other fields
 };
 
+/// By distance of neighbouring lanes: all instructions with it, each with what remains of its transactions.
+using IdealAccesses = std::map<std::int64_t, std::shared_ptr<const std::vector<Changes::Access>>>;
+
 /// `remaining`: the share of the transactions of `row` that a perfect access needs.
 std::optional<Remedy> remedy_for_transactions(const InstructionRow& row, double remaining, const Profile& profile,
-                                              const DeviceRules& rules, const Code& code);
+                                              const DeviceRules& rules, const Code& code, IdealAccesses& ideal);
 /// Parts of rows that a request accesses: runs of consecutive words.
 struct PartsOfRows {
   double number = 0;    ///< of a request, on average

@@ -6,6 +6,7 @@
 #include "api/launch/launch_findings.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace warplens::api {
@@ -17,8 +18,9 @@ double cycles_of_staging(const LaunchReport& report, const ir::Module& module, c
                          const analyzers::Changes& changes) {
   const auto latencies = result_latencies(report.device);
   std::set<std::uint32_t> staged;
-  for (const analyzers::Changes::Access& access : changes.accesses)
+  changes.for_each_access([&](const analyzers::Changes::Access& access) {
     if (access.from_shared) staged.insert(access.instruction);
+  });
   if (!latencies || staged.empty()) return 0;
   std::vector<exec::InstructionCount> counts(kernel.instructions.size());
   for (const analyzers::InstructionRow& row : report.profile.instructions)
@@ -74,11 +76,21 @@ void advise(LaunchReport& report, const ir::Module& module, const ir::Function& 
     if (now == nullptr) return failure("no model predicts this launch");
     return model::find_model(now->model)->predict(s, report.device, model::ModelOptions{});
   };
+  const auto speedup = [&](const analyzers::Changes& changes) -> std::optional<double> {
+    const Expected<model::Prediction> then = predict(changed_statistics(report, module, kernel, statistics, changes));
+    if (!then || then->milliseconds <= 0) return std::nullopt;
+    return std::max(1.0, now->milliseconds / then->milliseconds);
+  };
+  std::map<const void*, std::optional<double>> of_common;
   for (analyzers::Finding& finding : report.findings) {
     if (now == nullptr || !finding.changes.any()) continue;
-    const Expected<model::Prediction> then =
-        predict(changed_statistics(report, module, kernel, statistics, finding.changes));
-    if (then && then->milliseconds > 0) finding.speedup = std::max(1.0, now->milliseconds / then->milliseconds);
+    if (!finding.changes.are_common()) {
+      finding.speedup = speedup(finding.changes);
+      continue;
+    }
+    const auto [known, is_new] = of_common.try_emplace(finding.changes.common.get());
+    if (is_new) known->second = speedup(finding.changes);
+    finding.speedup = known->second;
   }
   std::erase_if(report.findings,
                 [](const analyzers::Finding& finding) { return finding.only_if_faster && saves_little(finding); });

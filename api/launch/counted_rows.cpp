@@ -188,9 +188,11 @@ private:
   }
 
   [[nodiscard]] analyzers::Changes::Access change_of(std::uint32_t instruction) const {
-    for (const analyzers::Changes::Access& access : changes_.accesses)
-      if (access.instruction == instruction) return access;
-    return {instruction};
+    std::optional<analyzers::Changes::Access> first;
+    changes_.for_each_access([&](const analyzers::Changes::Access& access) {
+      if (!first && access.instruction == instruction) first = access;
+    });
+    return first.value_or(analyzers::Changes::Access{instruction});
   }
 
   void split_by_lanes(const InstructionRow& row, const analyzers::TransactionSums& sum, double requests,
@@ -259,12 +261,12 @@ CountedRows::Counts CountedRows::after(const analyzers::Changes& changes) const 
   };
   if (changes.local)
     for (std::size_t row = 0; row < rows_.size(); ++row) count(row);
-  for (const analyzers::Changes::Access& access : changes.accesses) {
+  changes.for_each_access([&](const analyzers::Changes::Access& access) {
     const auto row = std::lower_bound(profile_.instructions.begin(), profile_.instructions.end(), access.instruction,
                                       [](const InstructionRow& r, std::uint32_t i) { return r.instruction < i; });
     if (row != profile_.instructions.end() && row->instruction == access.instruction)
       count(static_cast<std::size_t>(row - profile_.instructions.begin()));
-  }
+  });
   const bool contends = std::any_of(changed.begin(), changed.end(), [&](const auto& row) {
     return row.second.updates ||
            analyzers::repeats_swaps(kernel_.instructions[profile_.instructions[row.first].instruction]);

@@ -106,9 +106,10 @@ void fields(Archive& a, analyzers::Profile& profile) {
   maybe(a, sample, [](Archive& to, analyzers::SampleReport& one) { fields(to, one); });
 }
 
+/// But for what findings have in common: nobody needs it any more where speedups are known.
 void fields(Archive& a, analyzers::Changes& changes) {
-  auto& [accesses, bank_passes, constant_passes, instructions, barriers, doubles, conversions, missed, threads, local] =
-      changes;
+  auto& [accesses, common, bank_passes, constant_passes, instructions, barriers, doubles, conversions, missed, threads,
+         local] = changes;
   each(a, accesses, [](Archive& to, analyzers::Changes::Access& access) {
     auto& [instruction, remaining, requests, wider, from_shared] = access;
     to(instruction, remaining, requests, wider, from_shared);
