@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -40,14 +41,13 @@ struct Answer {
 
 Answer ask(Worker& worker, std::string_view module, const std::string& program = WARPLENS_COMPILE_WORKER) {
   Answer a;
-  a.code = worker.object_of(program, kLevel, module, a.problem);
+  a.code = worker.code_of(program, kLevel, module, a.problem);
   return a;
 }
 
 void expect_code(const Answer& a) {
   ASSERT_TRUE(a.code);
-  EXPECT_EQ(a.code->substr(0, 4), "\x7f"
-                                  "ELF");
+  EXPECT_EQ(a.code->substr(0, 8), "!<arch>\n");
   EXPECT_EQ(a.problem, "");
 }
 
@@ -79,6 +79,28 @@ double seconds_of(const std::function<void()>& f) {
 TEST(CompileWorker, MakesMachineCode) {
   Worker worker(60);
   for (int i = 0; i < 3; ++i) expect_code(ask(worker, kModule));
+}
+
+// Each thread takes some of the bodies, and the heads that enter them.
+TEST(CompileWorker, DividesLongModulesAmongThreads) {
+  std::string module = "target triple = \"x86_64-pc-linux-gnu\"\n";
+  for (const std::string i : {"0", "1", "2"})
+    module += "define internal i32 @body." + i +
+              "(i32 %a) noinline \"warplens-length\"=\"9000\" {\n  %b = mul i32 %a, " + i +
+              "\n  ret i32 %b\n}\ndefine i32 @head_" + i + "(i32 %a) {\n  %b = call i32 @body." + i +
+              "(i32 %a)\n  ret i32 %b\n}\n";
+  Worker worker(60);
+  const Answer a = ask(worker, module);
+  expect_code(a);
+  const auto count = [&](const std::string& text) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = a.code->find(text, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("\x7f"
+                  "ELF"),
+            std::min(3u, std::max(1u, std::thread::hardware_concurrency())));
+  for (const std::string i : {"0", "1", "2"}) EXPECT_EQ(count(std::string("head_") + i + '\0'), 1u);
 }
 
 TEST(CompileWorker, SaysWhatIsWrongWithAModule) {

@@ -322,6 +322,17 @@ extern "C" [[gnu::used]] void count_branch_of(Warp* warp, std::uint32_t branch, 
   if (!warp->worker->count_again(*warp, branch, warp->active, taken)) warplens_tell_branch(warp, branch, taken);
 }
 
+// All lanes go the same way, or not.
+extern "C" [[gnu::used]] void count_any_branch_of(Warp* warp, std::uint64_t* tallies, std::uint32_t place,
+                                                  std::uint32_t branch, Mask taken) {
+  if (tallies != nullptr && warp->active == kFullMask && (taken == 0 || taken == kFullMask))
+    ++tallies[place + (taken == 0 ? 0 : 1)];
+  else
+    count_branch_of(warp, branch, taken);
+}
+
+extern "C" [[gnu::used]] void count_block_of(Warp* warp, std::uint32_t block) { count(warp, block); }
+
 extern "C" [[gnu::used]] void count_branch_of_pair(Warp* a, Warp* b, std::uint32_t branch, Mask taken) {
   if (a->worker->count_again(*a, branch, a->active, taken, 2)) return;
   warplens_tell_branch(a, branch, taken);

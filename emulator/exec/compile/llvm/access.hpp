@@ -27,17 +27,21 @@ struct Emitter::Access {
   const MemoryHandlerKey& key;
   Shape address;
   llvm::Value *real = nullptr, *site_index = nullptr; ///< the Op; MemorySite::index
+  llvm::Value* imm = nullptr;                         ///< Op::imm
+  llvm::Value* tally = nullptr;                       ///< of a sequence that is counted: Tally::first
+  llvm::SmallVector<llvm::Value*, 4> addresses{};     ///< that are no sequence: the chunks of their row
   llvm::Value* start[2]{};                            ///< of a sequence: the first address of each half
   llvm::SmallVector<llvm::Value*, 8> values{};        ///< of a store: the chunks of each element's row
   llvm::SmallVector<llvm::Value*, 8> results{};       ///< of a load in a function of its own: variables for its rows
 
   llvm::BasicBlock* slow = nullptr;
   llvm::Value* acting = nullptr; ///< the lanes that access memory
-  bool all_act = true;           ///< all of them surely do
+  bool all_act = true;           ///< all lanes surely do
   bool some_rest = false;        ///< some of them surely do not
 
   llvm::Value* first[2]{}; ///< host address of the first lane of each half
 
+  [[nodiscard]] std::uint32_t address_bytes() const { return site.address32 ? 4 : 8; }
   [[nodiscard]] std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(isa::bytes(key.type)); }
   [[nodiscard]] std::uint32_t lane_bytes() const { return element_bytes() * static_cast<std::uint32_t>(key.vector); }
   [[nodiscard]] std::uint32_t row_bytes() const { return static_cast<std::uint32_t>(key.register_bytes); }

@@ -35,12 +35,15 @@ Emitter::Access Emitter::access(std::uint32_t op) {
   Access a{op, *o.site, f.meaning.memory, rows_->shape(o.src[0])};
   a.real = real(op);
   a.site_index = b_.getInt32(a.site.index);
+  a.imm = b_.getInt64(static_cast<std::uint64_t>(o.imm));
   a.acting = b_.CreateAnd(rows_->active(), guard(op));
   for (unsigned half = 0; a.address.is_sequence() && half < (a.address.whole ? 1u : 2u); ++half) {
     Value* const first = rows_->first(o.src[0], half);
     a.start[half] =
         b_.CreateAdd(first, llvm::ConstantInt::get(first->getType(), static_cast<std::uint64_t>(o.imm), true));
   }
+  for (std::uint32_t c = 0; !a.address.is_sequence() && c < rows_->chunks().of(a.address_bytes()); ++c)
+    a.addresses.push_back(rows_->chunk(o.src[0], c));
   if (f.meaning.kind == OpMeaning::Kind::load) return a;
   for (unsigned e = 0; e < a.vector(); ++e)
     for (std::uint32_t c = 0; c < rows_->chunks().of(a.row_bytes()); ++c)
@@ -48,76 +51,78 @@ Emitter::Access Emitter::access(std::uint32_t op) {
   return a;
 }
 
+Emitter::Ways Emitter::ways_of(const Access& a, bool loads, const Computed& computed) const {
+  const bool gathers = rows_->chunks().vector_bytes() == 64, together = is_quick(a.site.space);
+  Ways ways;
+  ways.warp = together &&
+              (!a.address.is_sequence() || is_possible(a.address, a.lane_bytes(), a.element_bytes(), loads, gathers));
+  ways.one = together && stores_to_one(a, loads);
+  ways.masked = together && takes_masks(a);
+  ways.apart = takes_lanes_apart(a, loads, computed);
+  // One place is read once, for any lanes. Where warps may wait for others, the handler leaves what was read in the row
+  // at home, which shows the watched interpreter whether the warp repeats itself (Repetition).
+  const bool waits = program_.watched && !program_.takes_turns;
+  ways.any_lanes = ways.warp && loads && a.address.is_uniform() && !region_.facts(a.op).guarded && !waits;
+  return a.site.lane_bytes == a.lane_bytes() ? ways : Ways{};
+}
+
 void Emitter::memory(std::uint32_t op, bool loads, const Computed& computed) {
   Access a = access(op);
-  const bool gathers = rows_->chunks().vector_bytes() == 64, together = is_quick(a.site.space);
-  const bool by_warp = together && (!a.address.is_sequence() ||
-                                    is_possible(a.address, a.lane_bytes(), a.element_bytes(), loads, gathers));
-  const bool to_one = together && stores_to_one(a, loads), by_mask = together && takes_masks(a);
-  const bool by_lanes = takes_lanes_apart(a, loads, computed);
-  if (a.site.lane_bytes != a.lane_bytes() || !(by_warp || to_one || by_lanes)) return by_handler(op, computed);
+  Ways ways = ways_of(a, loads, computed);
+  if (!ways.warp && !ways.one && !ways.apart) return by_handler(op, computed);
+  if (in_memory()) return call_access(a, loads, ways, computed);
+  // With rows in registers, a call takes far longer than vectors under a mask.
+  const bool calls = ways.warp && ways.apart && a.address.is_sequence() && has_many_accesses_;
+  if (calls) ways.apart = false;
   BasicBlock* const on = block();
-  BasicBlock* const handled = BasicBlock::Create(b_.getContext(), "handled", body_);
-  // What is rare, as a function that many accesses share. With rows in registers, a call takes far longer than vectors
-  // under a mask.
-  const Forms called{by_mask && in_memory(), by_lanes};
-  const bool calls = by_warp && a.address.is_sequence() && shares_accesses_ && (called.masked || called.apart);
-  const bool masks = by_mask && !(calls && called.masked);
-  BasicBlock* const apart = by_lanes || calls ? BasicBlock::Create(b_.getContext(), "apart", body_) : handled;
-  BasicBlock* const some = masks ? BasicBlock::Create(b_.getContext(), "some", body_) : apart;
-  a.slow = apart;
-  if (by_warp) {
-    BasicBlock* const trying = block();
-    // One place is read once, for any lanes. Where warps may wait for others, the handler leaves what was read in the
-    // row at home, which shows the watched interpreter whether the warp repeats itself (Repetition).
-    const bool waits = program_.watched && !program_.takes_turns;
-    const bool of_any = loads && a.address.is_uniform() && !region_.facts(op).guarded && !waits;
-    a.all_act = !of_any;
-    b_.CreateCondBr(of_any ? b_.getTrue() : b_.CreateICmpEQ(a.acting, b_.getInt32(kFullMask)), trying, some);
-    b_.SetInsertPoint(trying);
-    access_warp(a, loads, computed);
-    b_.CreateBr(on);
-  } else if (to_one) {
-    store_to_one(a, on);
-    b_.CreateBr(on);
-  } else {
-    b_.CreateBr(apart);
-  }
-  access_by_some(a, loads, {masks ? some : nullptr, by_lanes && !calls ? apart : nullptr}, calls ? apart : handled, on,
-                 computed);
-  if (calls) {
-    b_.SetInsertPoint(apart);
-    a.slow = handled;
-    call_access(a, loads, called, computed);
-    b_.CreateBr(on);
-  }
-  b_.SetInsertPoint(handled);
-  by_handler(op, computed);
+  BasicBlock* const rest = BasicBlock::Create(b_.getContext(), "rest", body_);
+  access_in(ways, a, loads, rest, on, computed);
+  b_.SetInsertPoint(rest);
+  if (calls)
+    call_access(a, loads, Ways{.apart = true}, computed);
+  else
+    by_handler(op, computed);
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
 }
 
-// By some of the lanes, or with addresses that are no sequence in the region.
-void Emitter::access_by_some(Access& a, bool loads, Ways ways, BasicBlock* failed, BasicBlock* done,
-                             const Computed& computed) {
+// Goes on at `rest` where none of these ways is possible.
+void Emitter::access_in(Ways ways, Access& a, bool loads, BasicBlock* rest, BasicBlock* done,
+                        const Computed& computed) {
+  BasicBlock* const apart = ways.apart ? BasicBlock::Create(b_.getContext(), "apart", body_) : rest;
+  BasicBlock* const some = ways.masked ? BasicBlock::Create(b_.getContext(), "some", body_) : apart;
+  a.slow = apart;
+  a.all_act = ways.warp && !ways.any_lanes;
+  if (ways.warp) {
+    BasicBlock* const trying = block();
+    b_.CreateCondBr(ways.any_lanes ? b_.getTrue() : b_.CreateICmpEQ(a.acting, b_.getInt32(kFullMask)), trying, some);
+    b_.SetInsertPoint(trying);
+    access_warp(a, loads, computed);
+    b_.CreateBr(done);
+  } else if (ways.one) {
+    store_to_one(a, done);
+    b_.CreateBr(done);
+  } else {
+    b_.CreateBr(apart);
+  }
   a.all_act = false;
-  if (ways.masked != nullptr) {
-    b_.SetInsertPoint(ways.masked);
-    a.slow = ways.apart != nullptr ? ways.apart : failed;
+  if (ways.masked) {
+    b_.SetInsertPoint(some);
     a.some_rest = true;
     access_masked(a, loads, computed);
     b_.CreateBr(done);
   }
-  if (ways.apart == nullptr) return;
-  b_.SetInsertPoint(ways.apart);
-  a.slow = failed;
-  access_lanes(a, loads, computed);
-  b_.CreateBr(done);
+  if (ways.apart) {
+    b_.SetInsertPoint(apart);
+    a.slow = rest;
+    access_lanes(a, loads, computed);
+    b_.CreateBr(done);
+  }
 }
 
 // All lanes act, or any of those that load from one place.
 void Emitter::access_warp(Access& a, bool loads, const Computed& computed) {
-  if (!a.address.is_sequence()) return access_rows(a, loads);
+  if (!a.address.is_sequence()) return access_rows(a, loads, computed);
   reach(a);
   if (loads)
     load_sequence(a, computed);
@@ -127,25 +132,22 @@ void Emitter::access_warp(Access& a, bool loads, const Computed& computed) {
 }
 
 // Addresses of which nothing is known: a function of the bitcode looks at all of them.
-void Emitter::access_rows(Access& a, bool loads) {
-  const OpFacts& f = region_.facts(a.op);
+void Emitter::access_rows(Access& a, bool loads, const Computed& computed) {
+  const Chunks& chunks = rows_->chunks();
   RowsOfFunction rows;
-  llvm::SmallVector<Value*, 24> arguments;
-  const std::size_t sources = loads ? 1 : 1 + a.vector(); // the guard and older values follow
-  for (std::size_t i = 0; i < sources; ++i) {
-    const auto [offset, bytes] = f.uses[i];
-    rows.sources.push_back(bytes);
-    for (std::uint32_t c = 0; c < rows_->chunks().of(bytes); ++c) arguments.push_back(rows_->chunk(offset, c));
-  }
-  for (const RowUse& def : f.defs) rows.destinations.push_back(def.bytes);
-  // As AccessFacts.
-  llvm::Constant* const fields[] = {b_.getInt32(a.site.index), b_.getInt8(static_cast<std::uint8_t>(a.site.space)),
-                                    b_.getInt8(program_.watched ? 1 : 0), b_.getInt16(0)};
-  llvm::Constant* const value = llvm::ConstantStruct::getAnon(fields);
-  auto* const facts =
-      new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::PrivateLinkage, value);
-  facts->setAlignment(llvm::Align(4));
-  arguments.append({b_.getInt64(static_cast<std::uint64_t>(program_.ops[a.op].imm)), warp_, real(a.op), facts});
+  rows.sources.push_back(a.address_bytes());
+  rows.sources.append(loads ? 0 : a.vector(), a.row_bytes());
+  rows.destinations.append(loads ? a.vector() : 0, a.row_bytes());
+  llvm::SmallVector<Value*, 24> arguments(a.addresses.begin(), a.addresses.end());
+  arguments.append(a.values.begin(), a.values.end());
+  // AccessFacts
+  llvm::StructType* const type =
+      llvm::StructType::get(b_.getInt32Ty(), b_.getInt8Ty(), b_.getInt8Ty(), b_.getInt16Ty());
+  make_variable(access_facts_, type, llvm::Align(4));
+  Value* facts = llvm::ConstantStruct::get(type, {b_.getInt32(0), b_.getInt8(static_cast<std::uint8_t>(a.site.space)),
+                                                  b_.getInt8(program_.watched ? 1 : 0), b_.getInt16(0)});
+  b_.CreateStore(b_.CreateInsertValue(facts, a.site_index, 0), access_facts_);
+  arguments.append({a.imm, warp_, a.real, access_facts_});
   const bool sign = loads && isa::is_signed(a.key.type) && a.row_bytes() > a.element_bytes();
   const std::string name = std::string(loads ? "load_" : "store_") + (sign ? "s" : "u") +
                            std::to_string(a.element_bytes()) + "_" + std::to_string(a.row_bytes()) + "_" +
@@ -159,10 +161,10 @@ void Emitter::access_rows(Access& a, bool loads) {
   BasicBlock* const done = block();
   b_.CreateCondBr(b_.CreateExtractValue(result, 0), done, a.slow);
   b_.SetInsertPoint(done);
-  unsigned field = 1;
-  for (const RowUse& def : f.defs)
-    for (std::uint32_t c = 0; c < rows_->chunks().of(def.bytes); ++c)
-      rows_->set_chunk(def.offset, c, b_.CreateExtractValue(result, field++));
+  llvm::SmallVector<Value*, 8> loaded;
+  for (unsigned i = 0; loads && i < a.vector() * chunks.of(a.row_bytes()); ++i)
+    loaded.push_back(b_.CreateExtractValue(result, 1 + i));
+  if (loads) deliver(a, computed, loaded, true);
 }
 static_assert(sizeof(AccessFacts) == 8 && offsetof(AccessFacts, space) == 4 && offsetof(AccessFacts, watched) == 5);
 
@@ -267,45 +269,56 @@ void Emitter::store_chunk(const Access& a, std::uint32_t chunk, Value* values,
     stored(b_.CreateShuffleVector(values, from(first * a.vector(), kHalfWarp * a.vector())), first, kHalfWarp);
 }
 
-void Emitter::load_sequence(Access& a, const Computed& computed) {
-  const OpFacts& f = region_.facts(a.op);
+void Emitter::load_sequence(const Access& a, const Computed& computed) {
   const Chunks& chunks = rows_->chunks();
-  const std::uint32_t lanes = chunks.lanes(a.row_bytes());
+  const std::uint32_t lanes = chunks.lanes(a.row_bytes()), count = chunks.of(a.row_bytes());
   llvm::Type* const element = b_.getIntNTy(8 * a.element_bytes());
   llvm::Type* const lane = b_.getIntNTy(8 * a.row_bytes());
   const bool sign = isa::is_signed(a.key.type);
   const llvm::Align align(a.lane_bytes());
+  llvm::SmallVector<Value*, 8> values;
   if (a.address.stride == 0) {
     for (unsigned e = 0; e < a.vector(); ++e) {
       Value* value[2]{};
       for (unsigned half = 0; half < (a.address.whole ? 1u : 2u); ++half) {
         Value* const at = b_.CreateConstGEP1_64(b_.getInt8Ty(), a.first[half], std::uint64_t{e} * a.element_bytes());
         value[half] = b_.CreateIntCast(b_.CreateAlignedLoad(element, at, llvm::Align(a.element_bytes())), lane, sign);
-        if (computed.kept.is_sequence()) rows_->set_first(f.defs[e].offset, half, value[half]);
+        if (computed.kept.is_sequence()) values.push_back(value[half]);
       }
-      if (computed.kept.is_sequence()) continue;
-      for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c)
-        rows_->set_chunk(f.defs[e].offset, c, rows_->spread(a.address, a.row_bytes(), c, value[0], value[1]));
+      for (std::uint32_t c = 0; !computed.kept.is_sequence() && c < count; ++c)
+        values.push_back(rows_->spread(a.address, a.row_bytes(), c, value[0], value[1]));
     }
-    return;
+    return deliver(a, computed, values, true);
   }
-  for (std::uint32_t c = 0; c < chunks.of(a.row_bytes()); ++c) {
-    const auto loaded = [&](std::uint32_t first, std::uint32_t count) -> Value* {
+  values.resize(a.vector() * count);
+  for (std::uint32_t c = 0; c < count; ++c) {
+    const auto loaded = [&](std::uint32_t first, std::uint32_t number) -> Value* {
       if (const unsigned near = a.near(); near != 0 && !a.is_contiguous()) {
-        auto* const all = llvm::FixedVectorType::get(element, count * near);
-        return b_.CreateShuffleVector(b_.CreateMaskedLoad(all, place(a, first), align, one_of(count, near)),
-                                      every(count, near, 0));
+        auto* const all = llvm::FixedVectorType::get(element, number * near);
+        return b_.CreateShuffleVector(b_.CreateMaskedLoad(all, place(a, first), align, one_of(number, near)),
+                                      every(number, near, 0));
       }
       if (!a.is_contiguous())
-        return b_.CreateMaskedGather(llvm::FixedVectorType::get(element, count), places(a, first, count), align);
-      return b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, count * a.vector()), place(a, first), align);
+        return b_.CreateMaskedGather(llvm::FixedVectorType::get(element, number), places(a, first, number), align);
+      return b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, number * a.vector()), place(a, first), align);
     };
     Value* const there = load_chunk(a, c, loaded);
     for (unsigned e = 0; e < a.vector(); ++e) {
       Value* const own = a.vector() == 1 ? there : b_.CreateShuffleVector(there, every(lanes, a.vector(), e));
-      rows_->set_chunk(f.defs[e].offset, c, b_.CreateIntCast(own, llvm::FixedVectorType::get(lane, lanes), sign));
+      values[e * count + c] = b_.CreateIntCast(own, llvm::FixedVectorType::get(lane, lanes), sign);
     }
   }
+  deliver(a, computed, values, true);
+}
+
+// What a load has loaded, as define() takes it. `all`: the lanes that a guard keeps out have loaded it, too.
+void Emitter::deliver(const Access& a, const Computed& computed, llvm::ArrayRef<Value*> values, bool all) {
+  for (std::size_t i = 0; i < a.results.size(); ++i) b_.CreateStore(values[i], a.results[i]);
+  if (!a.results.empty()) return;
+  if (!all || computed.kept.is_sequence()) return define(a.op, computed, values);
+  const std::uint32_t count = rows_->chunks().of(a.row_bytes());
+  for (std::uint32_t i = 0; i < values.size(); ++i)
+    rows_->set_chunk(region_.facts(a.op).defs[i / count].offset, i % count, values[i]);
 }
 
 // What the lanes of a chunk store, in the order in which it lies in memory if they store one after the other.

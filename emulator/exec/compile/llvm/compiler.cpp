@@ -8,6 +8,7 @@
 
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/Object/Archive.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <fmt/format.h>
@@ -165,9 +166,21 @@ struct Heads {
   std::vector<std::uint32_t> single, pairs;
 };
 
+// The files of an archive, each at an address that suits it.
+llvm::Error add_objects(llvm::orc::LLJIT& jit, llvm::orc::JITDylib& library, llvm::StringRef code) {
+  auto archive = llvm::object::Archive::create(llvm::MemoryBufferRef(code, "kernel"));
+  if (!archive) return archive.takeError();
+  llvm::Error error = llvm::Error::success();
+  for (const llvm::object::Archive::Child& child : (*archive)->children(error)) {
+    auto object = child.getBuffer();
+    if (!object) return object.takeError();
+    if (llvm::Error failed = jit.addObjectFile(library, llvm::MemoryBuffer::getMemBufferCopy(*object))) return failed;
+  }
+  return error;
+}
+
 // Machine code that is linked into the process.
-void load(std::unique_ptr<llvm::MemoryBuffer> object, const CompileRequest& request, const Heads& heads,
-          CompileOutcome& outcome) {
+void load(llvm::StringRef code, const CompileRequest& request, const Heads& heads, CompileOutcome& outcome) {
   static unsigned number = 0;
   llvm::orc::LLJIT* const jit = linker(outcome.problem);
   if (jit == nullptr) return;
@@ -188,15 +201,15 @@ void load(std::unique_ptr<llvm::MemoryBuffer> object, const CompileRequest& requ
     else
       error = process.takeError();
   }
-  if (!error) error = jit->addObjectFile(*library, std::move(object));
+  if (!error) error = add_objects(*jit, *library, code);
   const auto find = [&](const char* kind, const std::vector<std::uint32_t>& ops, auto& found) {
     for (const std::uint32_t op : ops) {
       if (error) return;
-      auto code = jit->lookup(*library, fmt::format("{}_{}", kind, op));
-      if (code)
-        found.push_back({op, code->toPtr<decltype(found.back().run)>()});
+      auto found_code = jit->lookup(*library, fmt::format("{}_{}", kind, op));
+      if (found_code)
+        found.push_back({op, found_code->toPtr<decltype(found.back().run)>()});
       else
-        error = code.takeError();
+        error = found_code.takeError();
     }
   };
   find("head", heads.single, outcome.entries);
@@ -257,7 +270,7 @@ std::string text_of(const llvm::Module& module) {
   return bitcode;
 }
 
-// What is kept of code that cannot be made begins with this; an object file does not.
+// What is kept of code that cannot be made begins with this; an archive does not.
 constexpr std::string_view kFailed = "failed: ";
 
 // False: nothing was kept, or it is damaged.
@@ -270,7 +283,7 @@ bool load_kept(const std::string& content, const CompileRequest& request, const 
     return true;
   }
   outcome.bytes = kept->size();
-  load(llvm::MemoryBuffer::getMemBufferCopy(*kept), request, heads, outcome);
+  load(*kept, request, heads, outcome);
   if (outcome.problem.empty()) return true;
   outcome.problem.clear();
   outcome.was_kept = false;
@@ -281,14 +294,14 @@ bool load_kept(const std::string& content, const CompileRequest& request, const 
 void make(const std::string& content, const std::string& bitcode, const CompileRequest& request, const Heads& heads,
           CompileOutcome& outcome) {
   const std::optional<std::string> code =
-      Worker::instance().object_of(request.worker, request.level, bitcode, outcome.problem);
+      Worker::instance().code_of(request.worker, request.level, bitcode, outcome.problem);
   if (!code) return;
   if (code->empty()) {
     if (request.keep) request.keep(content, std::string(kFailed) + outcome.problem);
     return;
   }
   outcome.bytes = code->size();
-  load(llvm::MemoryBuffer::getMemBufferCopy(*code), request, heads, outcome);
+  load(*code, request, heads, outcome);
   if (request.keep && outcome.problem.empty()) request.keep(content, *code);
 }
 

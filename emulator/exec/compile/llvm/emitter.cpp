@@ -2,6 +2,7 @@
 #include "emulator/exec/compile/llvm/emitter.hpp"
 
 #include "emulator/exec/block/control.hpp"
+#include "emulator/exec/compile/llvm/object.hpp"
 
 #include <llvm/Analysis/VectorUtils.h>
 
@@ -17,7 +18,7 @@ using llvm::Value;
 
 Emitter::Emitter(const Program& program, const Region& region, const Shapes& shapes, const Part& part, Target& target,
                  llvm::Module& module, CompileOutcome& outcome, unsigned warps)
-    : program_(program), region_(region), shapes_(shapes), part_(part), shares_accesses_(has_many_accesses()),
+    : program_(program), region_(region), shapes_(shapes), part_(part), has_many_accesses_(has_many_accesses()),
       target_(target), module_(module), outcome_(outcome), b_(module.getContext()), sides_(warps) {}
 
 llvm::Function* Emitter::run() {
@@ -44,9 +45,10 @@ llvm::Function* Emitter::run() {
       }
       b_.SetInsertPoint(blocks_[i]);
       for_each_side([&](Side& side) { side.rows->shapes = shapes_.at(i); });
-      if (in_memory()) begin_block(i);
       lead_in_loop(i);
+      if (in_memory()) begin_block();
     }
+    if (in_memory()) fetch_for_block(i);
     emit(i);
     open = b_.GetInsertBlock()->getTerminator() == nullptr;
     for_each_side([&](Side& side) { shapes_.step(i, side.rows->shapes); });
@@ -57,6 +59,7 @@ llvm::Function* Emitter::run() {
     }
   }
   if (in_memory()) finish_slots();
+  body_->addFnAttr(kLengthAttribute, std::to_string(body_->getInstructionCount()));
   make_heads();
   return body_;
 }
@@ -70,12 +73,14 @@ Value* Emitter::guard(std::uint32_t op) {
   return b_.CreateXor(rows_->chunk(o.guard, 0), b_.getInt32(o.guard_flip));
 }
 
-Value* Emitter::call(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
-  auto* const made = b_.CreateCall(target_.bitcode.declare(module_, name), arguments);
-  // Once for all: it is long, and its arguments are in memory already.
-  const bool is_long = name.starts_with("tell_lanes_of");
-  if (is_long || (in_memory() && (name == "tell_access_of" || name == "count_branch_of")))
-    made->addFnAttr(llvm::Attribute::NoInline);
+llvm::CallInst* Emitter::call(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
+  return b_.CreateCall(target_.bitcode.declare(module_, name), arguments);
+}
+
+// The function's code is not repeated here.
+llvm::CallInst* Emitter::call_far(llvm::StringRef name, llvm::ArrayRef<Value*> arguments) {
+  llvm::CallInst* const made = call(name, arguments);
+  made->addFnAttr(llvm::Attribute::NoInline);
   return made;
 }
 
@@ -331,11 +336,8 @@ void Emitter::by_handler(std::uint32_t op, const Computed& computed) {
     if (region_.rows()[row].constant < 0 && !shapes_.is_fixed(row) && !is_home) rows_->take_home(row);
   }
   Value* const next = call_original(b_.getInt32(op), real(op));
-  BasicBlock* const stopped = BasicBlock::Create(b_.getContext(), "stopped", body_);
   BasicBlock* const on = block();
-  b_.CreateCondBr(b_.CreateIsNull(next), stopped, on);
-  b_.SetInsertPoint(stopped);
-  stop(next);
+  b_.CreateCondBr(b_.CreateIsNull(next), stopped(), on);
   b_.SetInsertPoint(on);
   const RowShapes before = rows_->shapes;
   for (const RowUse& def : f.defs) {
@@ -357,10 +359,8 @@ Value* Emitter::left_after(std::uint32_t op) {
 // Continues at a branch's target.
 void Emitter::take(std::uint32_t op) {
   const Op& o = program_.ops[op];
-  if (program_.watched) {
-    count_branch(o.extra, rows_->active());
-    if (o.src[1] != kNotCounted) count_block(o.src[1]);
-  }
+  count_branch(o.extra, rows_->active());
+  if (program_.watched && o.src[1] != kNotCounted) count_block(o.src[1]);
   const RowShapes shapes = rows_->shapes;
   const RowValues::Lanes lanes = rows_->lanes();
   arrive_and_meet(region_.target(op));
@@ -381,6 +381,7 @@ void Emitter::spend(std::uint32_t op) {
 
 void Emitter::jump(std::uint32_t op) {
   spend(op);
+  count_any_branch(program_.ops[op].extra, rows_->active());
   take(op);
   if (leaves_loop(op)) end_loop();
 }
@@ -412,9 +413,10 @@ void Emitter::branch(std::uint32_t op) {
   b_.CreateCondBr(goes_on, together, leave(op));
   b_.SetInsertPoint(together);
   b_.CreateStore(left, budget_);
+  count_any_branch(o.extra, b_.CreateSelect(by_all, rows_->active(), b_.getInt32(0)));
   b_.CreateCondBr(by_all, all, none);
   b_.SetInsertPoint(none);
-  if (program_.watched) count_branch(o.extra, b_.getInt32(0));
+  count_branch(o.extra, b_.getInt32(0));
   arrive(op + 1);
   b_.CreateBr(blocks_[op + 1]);
   b_.SetInsertPoint(all);

@@ -47,7 +47,8 @@ private:
   llvm::Value* real(std::uint32_t op);
   llvm::Value* guard(std::uint32_t op);
   llvm::Value* call_original(llvm::Value* op, llvm::Value* at);
-  llvm::Value* call(llvm::StringRef name, llvm::ArrayRef<llvm::Value*> arguments);
+  llvm::CallInst* call(llvm::StringRef name, llvm::ArrayRef<llvm::Value*> arguments);
+  llvm::CallInst* call_far(llvm::StringRef name, llvm::ArrayRef<llvm::Value*> arguments);
   llvm::BasicBlock* block() { return llvm::BasicBlock::Create(b_.getContext(), "", body_); }
 
   // Entries and exits (entries.cpp)
@@ -63,12 +64,14 @@ private:
   llvm::BasicBlock* leave(std::uint32_t op);
   void keep_budget(const Side& side);
   void stop(llvm::Value* next);
+  llvm::BasicBlock* stopped();
   /// Rows have the shapes that a leader expects.
   void arrive(std::uint32_t leader);
 
   // Rows in memory between blocks (in_memory.cpp)
   [[nodiscard]] bool in_memory() const { return part_.in_memory(); }
-  void begin_block(std::uint32_t leader);
+  void begin_block();
+  void fetch_for_block(std::uint32_t op);
   void end_block(std::uint32_t op);
   void enter_in_memory(llvm::BasicBlock* interpret);
   void save_in_memory(std::uint32_t op);
@@ -149,10 +152,14 @@ private:
   void find_counters();
   void special(std::uint32_t op);
   void count_block(std::uint32_t block);
+  std::uint32_t place_of_branch(std::uint32_t branch);
+  void count_any_branch(std::uint32_t branch, llvm::Value* taken);
   void count_branch(std::uint32_t branch, llvm::Value* taken);
   void tell_reached(const Access& access, llvm::Value* base, llvm::Value* half);
   void tell_sequence(const Access& access, llvm::Value* base, llvm::Value* half);
   std::uint32_t place_of(Tally tally, std::uint32_t words);
+  std::uint32_t place_of(const Access& access);
+  llvm::Value* word(llvm::Value* place);
   llvm::Value* word(std::uint32_t place);
   void add_to(llvm::Value* place, llvm::Value* number);
   void rarely(llvm::Value* condition, llvm::BasicBlock* then, llvm::BasicBlock* otherwise);
@@ -162,28 +169,33 @@ private:
   Access access(std::uint32_t op);
   void reach(Access& access);
   void access_warp(Access& access, bool loads, const Computed& computed);
-  void access_rows(Access& access, bool loads);
-  void load_sequence(Access& access, const Computed& computed);
+  void access_rows(Access& access, bool loads, const Computed& computed);
+  void load_sequence(const Access& access, const Computed& computed);
   llvm::Value* load_chunk(const Access& access, std::uint32_t chunk,
                           llvm::function_ref<llvm::Value*(std::uint32_t first, std::uint32_t count)> loaded);
   void store_chunk(const Access& access, std::uint32_t chunk, llvm::Value* values,
                    llvm::function_ref<void(llvm::Value* some, std::uint32_t first, std::uint32_t count)> stored);
   llvm::Value* elements_of(const Access& access, std::uint32_t chunk);
   void store_sequence(Access& access);
-  /// Where code for some lanes begins; null: there is none.
+  /// For which accesses there is code.
   struct Ways {
-    llvm::BasicBlock *masked = nullptr, *apart = nullptr;
+    bool warp = false, any_lanes = false; ///< by all lanes; or by any of them, of one place
+    bool one = false;                     ///< stores to one place
+    bool masked = false;                  ///< by some of the lanes, at a sequence of addresses
+    bool apart = false;                   ///< by lanes with an address each
   };
-  void access_by_some(Access& access, bool loads, Ways ways, llvm::BasicBlock* failed, llvm::BasicBlock* done,
-                      const Computed& computed);
-  // … by some of the lanes, in a function that many accesses share (shared_accesses.cpp)
-  struct Forms {
-    bool masked = false, apart = false;
-  };
+  [[nodiscard]] Ways ways_of(const Access& access, bool loads, const Computed& computed) const;
+  void access_in(Ways ways, Access& access, bool loads, llvm::BasicBlock* rest, llvm::BasicBlock* done,
+                 const Computed& computed);
+  void deliver(const Access& access, const Computed& computed, llvm::ArrayRef<llvm::Value*> values, bool all);
+  // … in a function that many accesses share (shared_accesses.cpp)
   [[nodiscard]] bool has_many_accesses() const;
-  void call_access(const Access& access, bool loads, Forms forms, const Computed& computed);
-  llvm::Function* access_function(const Access& access, bool loads, Forms forms);
-  void deliver(const Access& access, const Computed& computed, llvm::ArrayRef<llvm::Value*> values);
+  [[nodiscard]] bool is_counted(const Access& access, Ways ways) const;
+  void call_access(Access& access, bool loads, Ways ways, const Computed& computed);
+  llvm::Function* access_function(const Access& access, bool loads, Ways ways, const Computed& computed,
+                                  llvm::ArrayRef<llvm::Value*> arguments);
+  void handle(const Access& access, bool loads, const Computed& computed, llvm::Value* op, llvm::BasicBlock* stops);
+  llvm::Value* row_of(const Access& access, std::size_t field);
   // … by some of the lanes, at a sequence of addresses (masked_accesses.cpp)
   [[nodiscard]] bool takes_masks(const Access& access) const;
   void access_masked(Access& access, bool loads, const Computed& computed);
@@ -205,6 +217,7 @@ private:
   static llvm::Constant* lanes_from(std::uint32_t first, std::uint32_t count, llvm::Type* type);
   llvm::Value* places_of(const LaneAddresses& at, std::uint32_t lane, std::uint32_t count);
   void gather_lanes(const Access& access, const LaneAddresses& at, const Computed& computed);
+  void make_variable(llvm::Value*& variable, llvm::Type* type, llvm::Align align);
   void make_room(llvm::Value*& variable);
   void tell_lanes(const Access& access, const LaneAddresses& at);
   void pass_lanes(const Access& access, const LaneAddresses& at, unsigned element);
@@ -219,7 +232,7 @@ private:
   const Region& region_;
   const Shapes& shapes_;
   const Part& part_;
-  const bool shares_accesses_;
+  const bool has_many_accesses_;
   Target& target_;
   llvm::Module& module_;
   CompileOutcome& outcome_;
@@ -227,7 +240,8 @@ private:
   llvm::Function* body_ = nullptr;
   llvm::Value *base_ = nullptr, *warp_ = nullptr, *entry_ = nullptr, *originals_ = nullptr, *budget_ = nullptr;
   llvm::Value *stored_places_ = nullptr, *stored_values_ = nullptr; ///< variables: host addresses, values
-  llvm::Value* told_addresses_ = nullptr;                           ///< likewise
+  llvm::Value *told_addresses_ = nullptr, *access_facts_ = nullptr; ///< likewise
+  llvm::BasicBlock* stopped_ = nullptr;                             ///< a handler has ended the warp's turn
   /// Of a watched program: where it counts by itself, or null (Worker::tallies); the counters of blocks.
   llvm::Value *tallies_ = nullptr, *block_counters_ = nullptr;
   llvm::SmallVector<Side, 2> sides_;
@@ -237,6 +251,7 @@ private:
   llvm::AllocaInst* slots_ = nullptr;         ///< the first values of sequences, in memory
   std::map<std::uint32_t, unsigned> slot_of_; ///< by row
   llvm::BitVector here_, changed_;            ///< rows whose variables have their values; have newer ones than memory
+  bool fetched_ = false;                      ///< the block has the rows that it reads
   std::vector<MaskedSide> masked_;            ///< in which code is being made, the outermost first
   std::uint32_t loop_last_ = 0;               ///< the last op of the loop that is the first of them
   std::map<std::uint32_t, llvm::BasicBlock*> leaving_;

@@ -159,6 +159,15 @@ void Emitter::stop(Value* next) {
   b_.CreateRet(next);
 }
 
+BasicBlock* Emitter::stopped() {
+  if (stopped_ != nullptr) return stopped_;
+  const llvm::IRBuilderBase::InsertPointGuard here(b_);
+  stopped_ = BasicBlock::Create(b_.getContext(), "stopped", body_);
+  b_.SetInsertPoint(stopped_);
+  stop(llvm::ConstantPointerNull::get(b_.getPtrTy()));
+  return stopped_;
+}
+
 BasicBlock* Emitter::leave(std::uint32_t op) {
   BasicBlock*& leaving = leaving_[op];
   if (leaving != nullptr) return leaving;

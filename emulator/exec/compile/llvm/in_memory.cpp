@@ -116,13 +116,21 @@ void Emitter::keep_in_memory(std::uint32_t row) {
   }
 }
 
-// The rows that the block reads before it writes them.
-void Emitter::begin_block(std::uint32_t leader) {
-  const auto rows = static_cast<unsigned>(region_.rows().size());
-  here_ = llvm::BitVector(rows);
-  changed_ = llvm::BitVector(rows);
-  llvm::BitVector written(rows);
-  for (std::uint32_t i = leader; i < region_.size() && (i == leader || !part_.leads(i)); ++i) {
+void Emitter::begin_block() {
+  here_ = llvm::BitVector(static_cast<unsigned>(region_.rows().size()));
+  changed_ = here_;
+  fetched_ = false;
+}
+
+// Before an op of a block: the rows that the block reads before it writes them. Not earlier than needed, because the
+// calls that count would not keep them in registers.
+void Emitter::fetch_for_block(std::uint32_t op) {
+  using Kind = OpMeaning::Kind;
+  const Kind kind = region_.facts(op).meaning.kind;
+  if (fetched_ || kind == Kind::rejoin || kind == Kind::count_block) return;
+  fetched_ = true;
+  llvm::BitVector written(static_cast<unsigned>(region_.rows().size()));
+  for (std::uint32_t i = op; i < region_.size() && (i == op || !part_.leads(i)); ++i) {
     const OpFacts& f = region_.facts(i);
     if (f.leaves || part_.elsewhere(i)) break;
     for (const RowUse& use : f.uses)

@@ -31,7 +31,7 @@ void Emitter::access_lanes(Access& a, bool loads, const Computed& computed) {
 
 // Checks the addresses of the acting lanes.
 Emitter::LaneAddresses Emitter::reach_lanes(Access& a) {
-  const std::uint32_t bytes = a.site.address32 ? 4 : 8;
+  const std::uint32_t bytes = a.address_bytes();
   const Chunks& chunks = rows_->chunks();
   LaneAddresses at;
   Value *begin = b_.getInt64(0), *end = nullptr;
@@ -83,11 +83,10 @@ Emitter::LaneAddresses Emitter::reach_lanes(Access& a) {
 }
 
 Value* Emitter::address_chunk(const Access& a, std::uint32_t chunk) {
-  const Op& o = program_.ops[a.op];
-  const std::uint32_t bytes = a.site.address32 ? 4 : 8;
+  const std::uint32_t bytes = a.address_bytes();
   if (a.address.is_sequence()) return rows_->spread(a.address, bytes, chunk, a.start[0], a.start[1]);
-  Value* const offset = llvm::ConstantInt::get(b_.getIntNTy(8 * bytes), static_cast<std::uint64_t>(o.imm), true);
-  return b_.CreateAdd(rows_->chunk(o.src[0], chunk), b_.CreateVectorSplat(rows_->chunks().lanes(bytes), offset));
+  Value* const offset = b_.CreateTrunc(a.imm, b_.getIntNTy(8 * bytes));
+  return b_.CreateAdd(a.addresses[chunk], b_.CreateVectorSplat(rows_->chunks().lanes(bytes), offset));
 }
 
 // The numbers of some lanes.
@@ -141,29 +140,34 @@ void Emitter::gather_lanes(const Access& a, const LaneAddresses& at, const Compu
     if (narrow) loaded = b_.CreateTrunc(b_.CreateLShr(loaded, shift), vector(a.element_bytes()));
     values.push_back(b_.CreateIntCast(loaded, vector(a.row_bytes()), isa::is_signed(a.key.type)));
   }
-  deliver(a, computed, values);
+  deliver(a, computed, values, false);
 }
 
-// Room for 8 bytes of each lane, once in a function.
-void Emitter::make_room(Value*& variable) {
+// Once in a function.
+void Emitter::make_variable(Value*& variable, llvm::Type* type, llvm::Align align) {
   if (variable != nullptr) return;
   const llvm::IRBuilderBase::InsertPointGuard here(b_);
   b_.SetInsertPoint(&body_->getEntryBlock(), body_->getEntryBlock().begin());
-  auto* const made = b_.CreateAlloca(llvm::ArrayType::get(b_.getInt8Ty(), kWarpSize * 8));
-  made->setAlignment(llvm::Align(64));
+  auto* const made = b_.CreateAlloca(type);
+  made->setAlignment(align);
   variable = made;
+}
+
+// For 8 bytes of each lane.
+void Emitter::make_room(Value*& variable) {
+  make_variable(variable, llvm::ArrayType::get(b_.getInt8Ty(), kWarpSize * 8), llvm::Align(64));
 }
 
 // Tells the watcher of the lanes' addresses; a function finds out whether they are sequences, as the handler does.
 void Emitter::tell_lanes(const Access& a, const LaneAddresses& at) {
   make_room(told_addresses_);
-  const std::uint32_t bytes = a.site.address32 ? 4 : 8;
+  const std::uint32_t bytes = a.address_bytes();
   for (std::size_t c = 0; c < at.chunks.size(); ++c)
     b_.CreateAlignedStore(
         at.chunks[c], b_.CreateConstGEP1_64(b_.getInt8Ty(), told_addresses_, c * kWarpSize / at.chunks.size() * bytes),
         llvm::Align(64));
-  call(bytes == 4 ? "tell_lanes_of_32" : "tell_lanes_of_64",
-       {warp_, a.real, b_.getInt8(static_cast<std::uint8_t>(a.site.space)), told_addresses_, a.acting});
+  call_far(bytes == 4 ? "tell_lanes_of_32" : "tell_lanes_of_64",
+           {warp_, a.real, b_.getInt8(static_cast<std::uint8_t>(a.site.space)), told_addresses_, a.acting});
 }
 
 // Puts the lanes' host addresses and elements where a function finds them.

@@ -104,7 +104,7 @@ void Emitter::branch_in_loop(std::uint32_t op) {
     rows_->set_lanes(lanes);
   };
   b_.SetInsertPoint(none);
-  if (program_.watched) count_branch(o.extra, b_.getInt32(0));
+  count_branch(o.extra, b_.getInt32(0));
   go(op + 1);
   b_.SetInsertPoint(some);
   if (program_.watched) call("count_branch_of", {warp_, b_.getInt32(o.extra), taken});

@@ -57,7 +57,7 @@ void Emitter::load_masked(const Access& a, const Computed& computed) {
                                                isa::is_signed(a.key.type));
     }
   }
-  deliver(a, computed, values);
+  deliver(a, computed, values, false);
 }
 
 void Emitter::store_masked(const Access& a) {

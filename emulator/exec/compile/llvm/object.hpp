@@ -2,14 +2,16 @@
 // Machine code of a module in which the functions of an emitter (emitter.hpp) call those of the bitcode.
 #pragma once
 
-#include <llvm/IR/Module.h>
-
 #include <string>
 #include <string_view>
 
 namespace warplens::exec::compile {
 
-/// An object file; empty: see `problem`. The optimised module is also written to the file `dump` if that is not empty.
-std::string object_of(llvm::Module& module, std::string_view level, const std::string& dump, std::string& problem);
+/// Marks a body with the number of its instructions, by which bodies are divided among threads.
+inline constexpr const char* kLengthAttribute = "warplens-length";
+
+/// An archive of object files; empty: see `problem`. `module` is bitcode or IR. The optimised module is also written to
+/// the file `dump` if that is not empty.
+std::string code_of(std::string_view module, std::string_view level, const std::string& dump, std::string& problem);
 
 } // namespace warplens::exec::compile

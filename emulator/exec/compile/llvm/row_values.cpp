@@ -132,46 +132,63 @@ Value* RowValues::active_lanes(std::uint32_t bytes, std::uint32_t chunk) {
 
 Value* RowValues::home(std::uint32_t offset) { return b_.CreateConstGEP1_64(b_.getInt8Ty(), warp_, offset); }
 
+Value* RowValues::chunk_at(Value* place, std::uint32_t bytes, std::uint32_t chunk) {
+  return b_.CreateConstGEP1_64(b_.getInt8Ty(), place, std::uint64_t{chunk} * chunks_.lanes(bytes) * bytes);
+}
 Value* RowValues::home_chunk(std::uint32_t offset, std::uint32_t bytes, std::uint32_t chunk) {
   return home(offset + chunk * chunks_.lanes(bytes) * bytes);
 }
 
 void RowValues::take_home(std::uint32_t row) {
   const auto [offset, bytes, index] = info(row);
+  llvm::SmallVector<Value*, 8> values;
+  for (std::uint32_t c = 0; c < chunks_.of(bytes); ++c) values.push_back(chunk(offset, c));
+  take_home(home(offset), bytes, values);
+}
+
+void RowValues::take_home(Value* place, std::uint32_t bytes, llvm::ArrayRef<Value*> values) {
   if (bytes == 0) {
-    Value* const old = b_.CreateAlignedLoad(b_.getInt32Ty(), home(offset), llvm::Align(4));
-    Value* const changed = b_.CreateAnd(b_.CreateXor(old, chunk(offset, 0)), lanes_.active);
-    b_.CreateAlignedStore(b_.CreateXor(old, changed), home(offset), llvm::Align(4));
+    Value* const old = b_.CreateAlignedLoad(b_.getInt32Ty(), place, llvm::Align(4));
+    Value* const changed = b_.CreateAnd(b_.CreateXor(old, values[0]), lanes_.active);
+    b_.CreateAlignedStore(b_.CreateXor(old, changed), place, llvm::Align(4));
     return;
   }
-  for (std::uint32_t c = 0; c < chunks_.of(bytes); ++c) {
-    Value* const fresh = chunk(offset, c);
+  for (std::uint32_t c = 0; c < values.size(); ++c) {
     Value* const lanes = active_lanes(bytes, c);
-    Value* const to = home_chunk(offset, bytes, c);
+    Value* const to = chunk_at(place, bytes, c);
     // Not a masked store: processors make a load wait until it has reached the cache.
-    Value* const old = b_.CreateAlignedLoad(fresh->getType(), to, llvm::Align(16));
-    b_.CreateAlignedStore(b_.CreateSelect(lanes, fresh, old), to, llvm::Align(16));
+    Value* const old = b_.CreateAlignedLoad(values[c]->getType(), to, llvm::Align(16));
+    b_.CreateAlignedStore(b_.CreateSelect(lanes, values[c], old), to, llvm::Align(16));
   }
 }
 
 void RowValues::fetch(std::uint32_t row) {
   const auto [offset, bytes, index] = info(row);
   if (index >= 0) return;
-  const Shape shape = shapes[row];
+  llvm::SmallVector<Value*, 8> values;
+  fetch(home(offset), bytes, shapes[row], values);
+  for (std::uint32_t i = 0; i < values.size(); ++i)
+    if (shapes[row].is_sequence())
+      set_first(offset, i, values[i]);
+    else
+      set_chunk(offset, i, values[i]);
+}
+
+void RowValues::fetch(Value* place, std::uint32_t bytes, Shape shape, llvm::SmallVectorImpl<Value*>& values) {
   if (!shape.is_sequence()) {
-    for (std::uint32_t c = 0; c < chunks_.of(bytes); ++c) {
-      llvm::Type* const type = chunks_.type(b_.getContext(), bytes);
-      set_chunk(offset, c, b_.CreateAlignedLoad(type, home_chunk(offset, bytes, c), llvm::Align(bytes == 0 ? 4 : 16)));
-    }
+    llvm::Type* const type = chunks_.type(b_.getContext(), bytes);
+    for (std::uint32_t c = 0; c < chunks_.of(bytes); ++c)
+      values.push_back(b_.CreateAlignedLoad(type, chunk_at(place, bytes, c), llvm::Align(bytes == 0 ? 4 : 16)));
     return;
   }
   if (bytes == 0) {
-    Value* const mask = b_.CreateAlignedLoad(b_.getInt32Ty(), home(offset), llvm::Align(4));
-    return set_first(offset, 0, b_.CreateICmpNE(b_.CreateAnd(mask, lanes_.active), b_.getInt32(0)));
+    Value* const mask = b_.CreateAlignedLoad(b_.getInt32Ty(), place, llvm::Align(4));
+    values.push_back(b_.CreateICmpNE(b_.CreateAnd(mask, lanes_.active), b_.getInt32(0)));
+    return;
   }
   for (unsigned half = 0; half < (shape.whole ? 1u : 2u); ++half) {
     Value* const lane = lanes_.first[shape.whole ? kOfWarp : half];
-    Value* const at = b_.CreateGEP(b_.getInt8Ty(), home(offset), b_.CreateMul(lane, b_.getInt64(bytes)));
+    Value* const at = b_.CreateGEP(b_.getInt8Ty(), place, b_.CreateMul(lane, b_.getInt64(bytes)));
     llvm::Type* const type = lane_type(bytes);
     Value* value = b_.CreateAlignedLoad(type, at, llvm::Align(bytes));
     if (shape.stride != 0) {
@@ -179,7 +196,7 @@ void RowValues::fetch(std::uint32_t row) {
       value = b_.CreateSub(
           value, b_.CreateMul(lanes, llvm::ConstantInt::get(type, static_cast<std::uint64_t>(shape.stride), true)));
     }
-    set_first(offset, half, value);
+    values.push_back(value);
   }
 }
 

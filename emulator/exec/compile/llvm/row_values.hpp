@@ -43,6 +43,9 @@ public:
   void take_home(std::uint32_t row);
   /// … and come from there, in the row's shape.
   void fetch(std::uint32_t row);
+  /// Likewise, of a row at any place: its chunks, or the first values of a sequence.
+  void take_home(llvm::Value* place, std::uint32_t bytes, llvm::ArrayRef<llvm::Value*> values);
+  void fetch(llvm::Value* place, std::uint32_t bytes, Shape shape, llvm::SmallVectorImpl<llvm::Value*>& values);
   /// From here on, these lanes are active.
   void enter(llvm::Value* active);
   /// The active lanes, and what is known of them.
@@ -61,6 +64,7 @@ public:
 private:
   [[nodiscard]] const RowInfo& info(std::uint32_t row) const { return region_.rows()[row]; }
   [[nodiscard]] const ConstantRow* constant(std::uint32_t row) const;
+  llvm::Value* chunk_at(llvm::Value* place, std::uint32_t bytes, std::uint32_t chunk);
   llvm::Value* home_chunk(std::uint32_t offset, std::uint32_t bytes, std::uint32_t chunk);
   llvm::AllocaInst* variable(std::uint32_t row, std::uint32_t part, llvm::Type* type);
   llvm::Type* lane_type(std::uint32_t bytes);

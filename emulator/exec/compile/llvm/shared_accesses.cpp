@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses by some of the lanes in code with many accesses: what is rare there is a function that all accesses of the
-// same form share. It takes the op, the first addresses and the lanes, and returns whether it could reach them.
+// Accesses of code that has many: a function for all that have the same form. It takes what differs between them, and
+// returns what it loaded. What it cannot do, it leaves to the handler of the op, whose rows it finds in the Op.
 #include "emulator/exec/compile/llvm/access.hpp"
 
 #include <llvm/Support/SaveAndRestore.h>
+
+#include <cstddef>
 
 namespace warplens::exec::compile {
 
@@ -13,7 +15,6 @@ using llvm::Value;
 // A part with more of them takes too long to compile if each has all of its code.
 bool Emitter::has_many_accesses() const {
   constexpr std::uint32_t kMany = 40;
-  if (in_memory()) return true;
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < region_.size(); ++i) {
     const OpMeaning::Kind kind = region_.facts(i).meaning.kind;
@@ -23,15 +24,22 @@ bool Emitter::has_many_accesses() const {
   return count > kMany;
 }
 
-void Emitter::call_access(const Access& a, bool loads, Forms forms, const Computed& computed) {
-  llvm::SmallVector<Value*, 16> arguments = {warp_, a.real, a.site_index, a.acting};
+bool Emitter::is_counted(const Access& a, Ways ways) const {
+  return program_.watched && (ways.warp || ways.one) && a.address.is_sequence() && a.site.observed_bytes != 0;
+}
+
+void Emitter::call_access(Access& a, bool loads, Ways ways, const Computed& computed) {
+  llvm::SmallVector<Value*, 16> arguments = {warp_, a.real, b_.getInt32(a.op), a.site_index, a.acting};
+  if (program_.watched) arguments.push_back(tallies_);
+  if (is_counted(a, ways)) arguments.push_back(a.tally = b_.getInt32(place_of(a)));
   for (Value* const start : a.start)
     if (start != nullptr) arguments.push_back(start);
+  arguments.append(a.addresses);
   arguments.append(a.values);
-  Value* const result = b_.CreateCall(access_function(a, loads, forms), arguments);
-  BasicBlock* const reached = block();
-  b_.CreateCondBr(b_.CreateExtractValue(result, 0), reached, a.slow);
-  b_.SetInsertPoint(reached);
+  Value* const result = b_.CreateCall(access_function(a, loads, ways, computed, arguments), arguments);
+  BasicBlock* const on = block();
+  b_.CreateCondBr(b_.CreateExtractValue(result, 0), on, stopped());
+  b_.SetInsertPoint(on);
   if (!loads) return;
   llvm::SmallVector<Value*, 8> values;
   const unsigned fields = llvm::cast<llvm::StructType>(result->getType())->getNumElements();
@@ -39,21 +47,33 @@ void Emitter::call_access(const Access& a, bool loads, Forms forms, const Comput
   define(a.op, computed, values);
 }
 
-llvm::Function* Emitter::access_function(const Access& a, bool loads, Forms forms) {
-  const std::string name = (llvm::Twine("some_") + (loads ? "load_" : "store_") + std::to_string(a.element_bytes()) +
-                            (loads && isa::is_signed(a.key.type) ? "s_" : "_") + std::to_string(a.row_bytes()) + "_" +
-                            std::to_string(a.vector()) + "_" + std::to_string(static_cast<int>(a.site.space)) +
-                            (a.site.address32 ? "_32_" : "_64_") + (a.address.whole ? "" : "halves_") +
-                            std::to_string(a.address.stride) + (forms.masked ? "m" : "") + (forms.apart ? "a" : ""))
-                               .str();
+namespace {
+
+// All that the code of a function depends on besides its arguments.
+std::string name_of(const Op& op, const MemorySite& site, const MemoryHandlerKey& key, Shape address, bool guarded) {
+  std::string name = std::to_string(isa::bytes(key.type)) + (isa::is_signed(key.type) ? "s" : "u") +
+                     std::to_string(key.register_bytes) + "x" + std::to_string(key.vector);
+  name += "_" + std::to_string(static_cast<int>(site.space)) + (site.address32 ? "_32" : "_64");
+  name += !address.is_sequence() ? "_any" : (address.whole ? "_" : "_halves_") + std::to_string(address.stride);
+  name += "_" + std::to_string(site.observed_bytes) + "_" + std::to_string(site.observed_offset);
+  if (guarded) name += op.guard_flip != 0 ? "_unless" : "_if";
+  return name;
+}
+
+} // namespace
+
+llvm::Function* Emitter::access_function(const Access& a, bool loads, Ways ways, const Computed& computed,
+                                         llvm::ArrayRef<Value*> arguments) {
+  std::string name = (loads ? "some_load_" : "some_store_") +
+                     name_of(program_.ops[a.op], a.site, a.key, a.address, region_.facts(a.op).guarded);
+  for (const bool way : {ways.warp, ways.any_lanes, ways.one, ways.masked, ways.apart}) name += way ? "+" : "-";
   if (llvm::Function* const known = module_.getFunction(name)) return known;
-  llvm::SmallVector<llvm::Type*, 16> types = {warp_->getType(), a.real->getType(), a.site_index->getType(),
-                                              a.acting->getType()};
-  for (const Value* const start : a.start)
-    if (start != nullptr) types.push_back(start->getType());
-  for (const Value* const value : a.values) types.push_back(value->getType());
+  llvm::SmallVector<llvm::Type*, 16> types;
+  for (const Value* const argument : arguments) types.push_back(argument->getType());
   llvm::SmallVector<llvm::Type*, 9> fields = {b_.getInt1Ty()};
-  if (loads)
+  if (loads && computed.kept.is_sequence())
+    fields.append(a.vector() * (computed.kept.whole ? 1 : 2), b_.getIntNTy(8 * a.row_bytes()));
+  else if (loads)
     fields.append(a.vector() * rows_->chunks().of(a.row_bytes()), rows_->chunks().type(b_.getContext(), a.row_bytes()));
   llvm::StructType* const result = llvm::StructType::get(b_.getContext(), fields);
   auto* const made = llvm::Function::Create(llvm::FunctionType::get(result, types, false),
@@ -63,24 +83,33 @@ llvm::Function* Emitter::access_function(const Access& a, bool loads, Forms form
   const llvm::IRBuilderBase::InsertPointGuard here(b_);
   const llvm::SaveAndRestore<llvm::Function*> body(body_, made);
   const llvm::SaveAndRestore<Value*> warp(warp_, made->getArg(0)), places(stored_places_, nullptr),
-      values(stored_values_, nullptr), addresses(told_addresses_, nullptr);
+      values(stored_values_, nullptr), addresses(told_addresses_, nullptr), facts(access_facts_, nullptr),
+      tallies(tallies_), originals(originals_);
   BasicBlock* const entry = block();
-  BasicBlock* const failed = block();
+  BasicBlock* const rest = block();
+  BasicBlock* const stops = block();
   BasicBlock* const done = block();
-  const Ways ways{forms.masked ? block() : nullptr, forms.apart ? block() : nullptr};
   b_.SetInsertPoint(entry);
   Access own{a.op, a.site, a.key, a.address};
-  unsigned next = 1;
-  for (Value** const argument : {&own.real, &own.site_index, &own.acting}) *argument = made->getArg(next++);
+  auto argument = made->arg_begin() + 1;
+  own.real = argument++;
+  Value* const op = argument++;
+  own.site_index = argument++;
+  own.acting = argument++;
+  if (program_.watched) tallies_ = argument++;
+  if (is_counted(a, ways)) own.tally = argument++;
   for (const int half : {0, 1})
-    if (a.start[half] != nullptr) own.start[half] = made->getArg(next++);
-  while (next < types.size()) own.values.push_back(made->getArg(next++));
+    if (a.start[half] != nullptr) own.start[half] = argument++;
+  for (std::size_t i = 0; i < a.addresses.size(); ++i) own.addresses.push_back(argument++);
+  for (std::size_t i = 0; i < a.values.size(); ++i) own.values.push_back(argument++);
   for (llvm::Type* const type : llvm::ArrayRef(fields).drop_front()) own.results.push_back(b_.CreateAlloca(type));
-  BasicBlock* const apart = ways.apart != nullptr ? ways.apart : failed;
-  b_.CreateCondBr(b_.CreateICmpEQ(own.acting, b_.getInt32(kFullMask)), apart,
-                  ways.masked != nullptr ? ways.masked : apart);
-  access_by_some(own, loads, ways, failed, done, {});
-  b_.SetInsertPoint(failed);
+  own.imm = b_.CreateAlignedLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt8Ty(), own.real, offsetof(Op, imm)),
+                                 llvm::Align(8));
+  access_in(ways, own, loads, rest, done, computed);
+  b_.SetInsertPoint(rest);
+  handle(own, loads, computed, op, stops);
+  b_.CreateBr(done);
+  b_.SetInsertPoint(stops);
   b_.CreateRet(llvm::ConstantAggregateZero::get(result));
   b_.SetInsertPoint(done);
   Value* all = b_.CreateInsertValue(llvm::PoisonValue::get(result), b_.getTrue(), 0);
@@ -90,10 +119,47 @@ llvm::Function* Emitter::access_function(const Access& a, bool loads, Forms form
   return made;
 }
 
-// What a load has loaded.
-void Emitter::deliver(const Access& a, const Computed& computed, llvm::ArrayRef<Value*> values) {
-  if (a.results.empty()) return define(a.op, computed, values);
-  for (std::size_t i = 0; i < values.size(); ++i) b_.CreateStore(values[i], a.results[i]);
+// A row in memory: the Op has its place at `field`.
+Value* Emitter::row_of(const Access& a, std::size_t field) {
+  Value* const offset =
+      b_.CreateAlignedLoad(b_.getInt32Ty(), b_.CreateConstGEP1_64(b_.getInt8Ty(), a.real, field), llvm::Align(4));
+  return b_.CreateGEP(b_.getInt8Ty(), warp_, b_.CreateZExt(offset, b_.getInt64Ty()));
+}
+
+// By the op's handler, on its rows in memory. Goes to `stops` if that ends the turn of the warp.
+void Emitter::handle(const Access& a, bool loads, const Computed& computed, Value* op, BasicBlock* stops) {
+  const auto destination = [](int i) { return offsetof(Op, dst) + i * sizeof(std::uint32_t); };
+  const auto source = [](int i) { return offsetof(Op, src) + i * sizeof(std::uint32_t); };
+  RowValues rows(program_, region_, rows_->chunks(), b_, warp_, b_.GetInsertBlock());
+  rows.enter(b_.CreateAlignedLoad(b_.getInt32Ty(), rows.home(offsetof(Warp, active)), llvm::Align(4)));
+  const Chunks& chunks = rows.chunks();
+  llvm::SmallVector<Value*, 4> addresses = a.addresses;
+  if (a.address.is_sequence()) {
+    Value* first[2]{};
+    for (const int half : {0, 1})
+      if (a.start[half] != nullptr)
+        first[half] = b_.CreateSub(a.start[half], b_.CreateTrunc(a.imm, a.start[half]->getType()));
+    for (std::uint32_t c = 0; c < chunks.of(a.address_bytes()); ++c)
+      addresses.push_back(rows.spread(a.address, a.address_bytes(), c, first[0], first[1]));
+  }
+  rows.take_home(row_of(a, source(0)), a.address_bytes(), addresses);
+  const std::size_t stored[] = {source(1), source(2), source(3), destination(0)};
+  const std::uint32_t count = chunks.of(a.row_bytes());
+  for (std::size_t e = 0; e * count < a.values.size(); ++e)
+    rows.take_home(row_of(a, stored[e]), a.row_bytes(), llvm::ArrayRef(a.values).slice(e * count, count));
+  if (region_.facts(a.op).guarded) {
+    Value* const flip = b_.getInt32(program_.ops[a.op].guard_flip);
+    rows.take_home(row_of(a, offsetof(Op, guard)), 0, b_.CreateXor(a.acting, flip));
+  }
+  originals_ = call("originals_of", {warp_});
+  BasicBlock* const on = block();
+  b_.CreateCondBr(b_.CreateIsNull(call_original(op, a.real)), stops, on);
+  b_.SetInsertPoint(on);
+  if (!loads) return;
+  const std::size_t loaded[] = {destination(0), destination(1), source(1), source(2)};
+  llvm::SmallVector<Value*, 8> values;
+  for (unsigned e = 0; e < a.vector(); ++e) rows.fetch(row_of(a, loaded[e]), a.row_bytes(), computed.kept, values);
+  deliver(a, computed, values, false);
 }
 
 } // namespace warplens::exec::compile

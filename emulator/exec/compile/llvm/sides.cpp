@@ -20,11 +20,12 @@ void Emitter::branch_under_mask(std::uint32_t op) {
   BasicBlock* const some = block();
   spend(op);
   Value* const taken = b_.CreateAnd(guard(op), rows_->active());
+  count_any_branch(o.extra, taken);
   b_.CreateCondBr(b_.CreateICmpEQ(taken, rows_->active()), all, some);
   b_.SetInsertPoint(all);
   take(op);
   b_.SetInsertPoint(some);
-  if (program_.watched) {
+  if (program_.watched && !in_memory()) {
     BasicBlock* const none = block();
     BasicBlock* const part = block();
     BasicBlock* const counted = block();

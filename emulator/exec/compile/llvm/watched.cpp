@@ -47,8 +47,21 @@ std::uint32_t Emitter::place_of(Tally tally, std::uint32_t words) {
   return tally.first;
 }
 
-Value* Emitter::word(std::uint32_t place) {
-  return b_.CreateConstGEP1_64(b_.getInt8Ty(), tallies_, std::uint64_t{place} * kWordBytes);
+Value* Emitter::word(Value* place) {
+  return b_.CreateGEP(b_.getInt64Ty(), tallies_, b_.CreateZExt(place, b_.getInt64Ty()));
+}
+Value* Emitter::word(std::uint32_t place) { return word(b_.getInt32(place)); }
+
+namespace {
+Tally tally_of(const MemorySite& site, Shape address, std::uint32_t lane_bytes) {
+  return {Tally::Of::accesses, !address.whole, site.index, 0, lane_bytes, address.stride};
+}
+} // namespace
+
+// The first word of what counts an access by all lanes.
+std::uint32_t Emitter::place_of(const Access& a) {
+  const Tally tally = tally_of(a.site, a.address, a.lane_bytes());
+  return place_of(tally, static_cast<std::uint32_t>(kAlignmentPeriod) / tally.alignment + (tally.halves ? 1 : 0));
 }
 
 // An access to a sequence of addresses.
@@ -82,21 +95,21 @@ void Emitter::tell_sequence(const Access& a, Value* base, Value* half) {
     b_.SetInsertPoint(next);
   };
   go_on_unless(b_.CreateIsNull(tallies_));
-  std::uint32_t of = kNoTally;
+  Value* of = b_.getInt32(kNoTally);
   if (seen) {
-    Tally tally{Tally::Of::accesses, !a.address.whole, a.site.index, 0, a.lane_bytes(), a.address.stride};
-    const auto places = static_cast<std::uint32_t>(kAlignmentPeriod) / tally.alignment;
-    std::uint32_t first = place_of(tally, places + (tally.halves ? 1 : 0));
+    const Tally tally = tally_of(a.site, a.address, a.lane_bytes());
+    Value* first = a.tally != nullptr ? a.tally : b_.getInt32(place_of(a));
     if (tally.halves) {
       of = first;
-      go_on_unless(b_.CreateICmpNE(b_.CreateAlignedLoad(b_.getInt64Ty(), word(first++), llvm::Align(8)), half));
+      go_on_unless(b_.CreateICmpNE(b_.CreateAlignedLoad(b_.getInt64Ty(), word(first), llvm::Align(8)), half));
+      first = b_.CreateAdd(first, b_.getInt32(1));
     }
     if (global) {
       const auto offset = static_cast<std::uint64_t>(a.site.observed_offset);
       const auto bytes = static_cast<std::uint64_t>(a.address.stride * (kWarpSize - 1)) + a.site.observed_bytes;
       Value* const low = b_.CreateAdd(base, b_.getInt64(offset));
       Value* const extends =
-          call("extends_touched", {warp_, b_.getInt32(a.site.index), low, b_.CreateAdd(low, b_.getInt64(bytes)),
+          call("extends_touched", {warp_, a.site_index, low, b_.CreateAdd(low, b_.getInt64(bytes)),
                                    b_.getInt1(a.address.whole && TouchedSectors::is_dense(a.address.stride))});
       go_on_unless(b_.CreateNot(extends));
     }
@@ -109,8 +122,10 @@ void Emitter::tell_sequence(const Access& a, Value* base, Value* half) {
   }
   b_.CreateBr(on);
   b_.SetInsertPoint(telling);
-  call("tell_access_of", {warp_, a.real, b_.getInt8(static_cast<std::uint8_t>(a.site.space)), base,
-                          b_.getInt64(static_cast<std::uint64_t>(a.address.stride)), half, b_.getInt32(of)});
+  llvm::CallInst* const tells =
+      call("tell_access_of", {warp_, a.real, b_.getInt8(static_cast<std::uint8_t>(a.site.space)), base,
+                              b_.getInt64(static_cast<std::uint64_t>(a.address.stride)), half, of});
+  if (in_memory()) tells->addFnAttr(llvm::Attribute::NoInline);
   b_.CreateBr(on);
   b_.SetInsertPoint(on);
 }
@@ -145,6 +160,10 @@ void Emitter::special(std::uint32_t op) {
 
 // As count() in control.hpp.
 void Emitter::count_block(std::uint32_t block) {
+  if (in_memory()) {
+    call_far("count_block_of", {warp_, b_.getInt32(block)});
+    return;
+  }
   Value* const counters =
       b_.CreateConstGEP1_64(b_.getInt8Ty(), block_counters_, std::uint64_t{block} * sizeof(BlockCounter));
   const auto field = [&](std::size_t offset) { return b_.CreateConstGEP1_64(b_.getInt8Ty(), counters, offset); };
@@ -160,8 +179,19 @@ void Emitter::count_block(std::uint32_t block) {
   add_to(field(offsetof(BlockCounter, lanes)), lanes);
 }
 
-// All lanes of the warp go the same way, and both warps of a pair.
+std::uint32_t Emitter::place_of_branch(std::uint32_t branch) {
+  return place_of({Tally::Of::branches, false, branch}, 2);
+}
+
+// With rows in memory, once for all ways that lanes may go.
+void Emitter::count_any_branch(std::uint32_t branch, Value* taken) {
+  if (!program_.watched || !in_memory()) return;
+  call_far("count_any_branch_of", {warp_, tallies_, b_.getInt32(place_of_branch(branch)), b_.getInt32(branch), taken});
+}
+
+// With rows in registers, where all lanes of the warp go the same way, and both warps of a pair.
 void Emitter::count_branch(std::uint32_t branch, Value* taken) {
+  if (!program_.watched || in_memory()) return;
   const bool by_none = llvm::isa<llvm::Constant>(taken);
   BasicBlock* const telling = block();
   BasicBlock* const counting = block();
@@ -169,7 +199,7 @@ void Emitter::count_branch(std::uint32_t branch, Value* taken) {
   Value* const partial = b_.CreateICmpNE(rows_->active(), b_.getInt32(kFullMask));
   rarely(b_.CreateOr(b_.CreateIsNull(tallies_), partial), telling, counting);
   b_.SetInsertPoint(counting);
-  const std::uint32_t of = place_of({Tally::Of::branches, false, branch}, 2);
+  const std::uint32_t of = place_of_branch(branch);
   add_to(word(of + (by_none ? 0 : 1)), b_.getInt64(sides_.size()));
   b_.CreateBr(on);
   b_.SetInsertPoint(telling);

@@ -81,8 +81,8 @@ void Worker::close_socket() {
   if (const int socket = socket_.exchange(-1); socket >= 0) close(socket);
 }
 
-std::optional<std::string> Worker::object_of(const std::string& program, std::string_view level,
-                                             std::string_view bitcode, std::string& problem) {
+std::optional<std::string> Worker::code_of(const std::string& program, std::string_view level, std::string_view bitcode,
+                                           std::string& problem) {
   if (stopped_ || !start(program, problem)) return std::nullopt;
   const char* const dump = std::getenv("WARPLENS_DUMP_LLVM");
   std::string code;

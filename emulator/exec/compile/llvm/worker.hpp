@@ -14,7 +14,7 @@ namespace warplens::exec::compile {
 
 class Worker {
 public:
-  /// The one that compiles this process's kernels: one of 5000 instructions takes about 5 seconds.
+  /// The one that compiles this process's kernels: one of 5000 instructions takes about 2 seconds.
   static Worker& instance();
   /// `seconds` of processor time for a module.
   explicit Worker(unsigned seconds) : seconds_(seconds) {}
@@ -22,10 +22,10 @@ public:
   Worker& operator=(const Worker&) = delete;
   ~Worker() { close_socket(); }
 
-  /// The object file of a module; empty: it cannot be made. Nothing: there is no process, and `program` cannot be
-  /// started, or stop() was called. One call at a time.
-  std::optional<std::string> object_of(const std::string& program, std::string_view level, std::string_view bitcode,
-                                       std::string& problem);
+  /// An archive with the object files of a module; empty: it cannot be made. Nothing: there is no process, and
+  /// `program` cannot be started, or stop() was called. One call at a time.
+  std::optional<std::string> code_of(const std::string& program, std::string_view level, std::string_view bitcode,
+                                     std::string& problem);
   /// Ends the process, even in the middle of a call in another thread, and starts no other one.
   void stop();
 

@@ -2,15 +2,11 @@
 // warplens_compile_worker: the process in which modules become machine code. LLVM may take very long, need much memory,
 // or end the process: that must not happen to the program whose kernels are compiled.
 // Its standard input is a socket. Request: level, file for the optimised module (or nothing), bitcode or IR.
-// Answer: object file, problem. Its argument is the processor time in seconds that a request may take.
+// Answer: archive of object files, problem. Its argument is the processor time in seconds that a request may take.
 #include "emulator/exec/compile/llvm/messages.hpp"
 #include "emulator/exec/compile/llvm/object.hpp"
 
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IRReader/IRReader.h>
 #include <llvm/Support/CommandLine.h>
-#include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/SourceMgr.h>
 
 #include <poll.h>
 #include <sys/resource.h>
@@ -18,7 +14,6 @@
 
 #include <cstdlib>
 #include <iterator>
-#include <memory>
 #include <thread>
 
 namespace warplens::exec::compile {
@@ -52,17 +47,6 @@ void end_with_the_other_process() {
   }).detach();
 }
 
-std::string compiled(const std::string& level, const std::string& dump, const std::string& bitcode,
-                     std::string& problem) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic mistake;
-  const std::unique_ptr<llvm::Module> module =
-      llvm::parseIR(llvm::MemoryBufferRef(bitcode, "kernel"), mistake, context);
-  if (module != nullptr) return object_of(*module, level, dump, problem);
-  problem = mistake.getMessage().str();
-  return {};
-}
-
 // Operations stay in front of the accesses to memory that follow them. Moved to where their results are used, those of
 // an unrolled loop would all come after its last load, and the loaded rows would wait for them in memory.
 void set_options() {
@@ -87,7 +71,7 @@ int serve(rlim_t seconds) {
       return 0;
     limit_time(seconds);
     std::string problem;
-    const std::string code = compiled(level, dump, bitcode, problem);
+    const std::string code = code_of(bitcode, level, dump, problem);
     if (!send_string(kSocket, code) || !send_string(kSocket, problem)) return 0;
   }
 }
