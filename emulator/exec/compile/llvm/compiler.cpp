@@ -167,11 +167,11 @@ struct Heads {
 };
 
 // The files of an archive, each at an address that suits it.
-llvm::Error add_objects(llvm::orc::LLJIT& jit, llvm::orc::JITDylib& library, llvm::StringRef code) {
-  auto archive = llvm::object::Archive::create(llvm::MemoryBufferRef(code, "kernel"));
-  if (!archive) return archive.takeError();
+llvm::Error add_objects(llvm::orc::LLJIT& jit, llvm::orc::JITDylib& library, llvm::StringRef archive) {
+  auto files = llvm::object::Archive::create(llvm::MemoryBufferRef(archive, "kernel"));
+  if (!files) return files.takeError();
   llvm::Error error = llvm::Error::success();
-  for (const llvm::object::Archive::Child& child : (*archive)->children(error)) {
+  for (const llvm::object::Archive::Child& child : (*files)->children(error)) {
     auto object = child.getBuffer();
     if (!object) return object.takeError();
     if (llvm::Error failed = jit.addObjectFile(library, llvm::MemoryBuffer::getMemBufferCopy(*object))) return failed;
@@ -180,7 +180,7 @@ llvm::Error add_objects(llvm::orc::LLJIT& jit, llvm::orc::JITDylib& library, llv
 }
 
 // Machine code that is linked into the process.
-void load(llvm::StringRef code, const CompileRequest& request, const Heads& heads, CompileOutcome& outcome) {
+void load(llvm::StringRef archive, const CompileRequest& request, const Heads& heads, CompileOutcome& outcome) {
   static unsigned number = 0;
   llvm::orc::LLJIT* const jit = linker(outcome.problem);
   if (jit == nullptr) return;
@@ -201,15 +201,15 @@ void load(llvm::StringRef code, const CompileRequest& request, const Heads& head
     else
       error = process.takeError();
   }
-  if (!error) error = add_objects(*jit, *library, code);
+  if (!error) error = add_objects(*jit, *library, archive);
   const auto find = [&](const char* kind, const std::vector<std::uint32_t>& ops, auto& found) {
     for (const std::uint32_t op : ops) {
       if (error) return;
-      auto found_code = jit->lookup(*library, fmt::format("{}_{}", kind, op));
-      if (found_code)
-        found.push_back({op, found_code->toPtr<decltype(found.back().run)>()});
+      auto code = jit->lookup(*library, fmt::format("{}_{}", kind, op));
+      if (code)
+        found.push_back({op, code->toPtr<decltype(found.back().run)>()});
       else
-        error = found_code.takeError();
+        error = code.takeError();
     }
   };
   find("head", heads.single, outcome.entries);

@@ -16,6 +16,7 @@
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -174,12 +175,18 @@ std::string code_of(std::string_view text, std::string_view level, const std::st
     return object.empty() ? object : archive_of(object, problem);
   }
   std::vector<std::string> objects(shares.size()), problems(shares.size());
+  const auto make = [&](std::size_t i) {
+    const std::unique_ptr<Reading> own = read(text, problems[i]);
+    if (own != nullptr) objects[i] = object_of(*own, &shares[i], level, dump, problems[i]);
+  };
   std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < shares.size(); ++i)
-    threads.emplace_back([&, i] {
-      const std::unique_ptr<Reading> own = read(text, problems[i]);
-      if (own != nullptr) objects[i] = object_of(*own, &shares[i], level, dump, problems[i]);
-    });
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    try {
+      threads.emplace_back(make, i);
+    } catch (const std::system_error&) { // there may be no more threads
+      make(i);
+    }
+  }
   for (std::thread& thread : threads) thread.join();
   for (const std::string& one : problems)
     if (!one.empty()) {
