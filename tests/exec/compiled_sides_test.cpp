@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branches around a few instructions, and loops that lanes leave one after the other: compiled kernels run them under a
-// mask.
+// Branches around a few instructions and between two sides, and loops that lanes leave one after the other: compiled
+// kernels run them under a mask.
 #include "tests/exec/compiled_subject.hpp"
 
 #include <random>
@@ -55,10 +55,18 @@ private:
     default: return "st.shared.u32 [%r8], " + reg() + "; ld.shared.u32 " + reg() + ", [%r8];\n";
     }
   }
+  // With one side; with two, of which the one that jumps comes last, or, as nvcc arranges them, first.
   std::string branched(int depth) {
-    const std::string label = "S" + std::to_string(labels_++);
-    return (below(2) == 0 ? "@" : "@!") + truth() + " bra " + label + ";\n" +
-           some(1 + static_cast<int>(below(5)), depth - 1) + label + ":\n";
+    const std::string n = std::to_string(labels_++),
+                      branch = (below(2) == 0 ? "@" : "@!") + truth() + " bra S" + n + ";\n";
+    const auto side = [&] { return some(1 + static_cast<int>(below(5)), depth - 1); };
+    const std::string goes_on = "bra M" + n + ";\n", meeting = "M" + n + ":\n";
+    switch (below(3)) {
+    case 0: return branch + side() + "S" + n + ":\n";
+    case 1: return branch + side() + goes_on + "S" + n + ":\n" + side() + meeting;
+    default:
+      return branch + "bra.uni T" + n + ";\nS" + n + ":\n" + side() + goes_on + "T" + n + ":\n" + side() + meeting;
+    }
   }
 
   // Lanes leave it one after the other, also in its middle.
@@ -129,15 +137,21 @@ TEST(CompiledSides, EndsOfTurns) {
 
 // Where a lane traps, and what other lanes have written.
 TEST(CompiledSides, Traps) {
-  Subject s =
-      words("setp.lt.u32 %p1, %r1, 20; mov.u64 %rd10, %rd2; setp.eq.u32 %p2, %r1, 13; mul.lo.u32 %r12, %r1, 7;\n"
-            "@%p2 mov.u64 %rd10, 64; add.u32 %r13, %r12, %r1; st.global.u32 [%rd2+1024], %r13;\n"
-            "@!%p1 bra END; add.u32 %r12, %r12, 3; st.global.u32 [%rd2+512], %r12;\n"
-            "ld.global.u32 %r14, [%rd10]; add.u32 %r12, %r12, %r14;\nEND: st.global.u32 [%rd2], %r12; ret;",
-            32);
-  s.grid = {1, 1, 1};
-  s.expect_same();
-  EXPECT_NE(s.run(exec::CompileMode::always, false, nullptr).trap, "");
+  const std::string store = "add.u32 %r12, %r12, 3; st.global.u32 [%rd2+512], %r12;\n",
+                    load = "ld.global.u32 %r14, [%rd10]; add.u32 %r12, %r12, %r14;\n";
+  for (const std::string& sides :
+       {"@!%p1 bra END;\n" + store + load, "@%p1 bra S;\n" + store + "bra END;\nS:\n" + load + store,
+        "@!%p1 bra S;\n" + load + "bra END;\nS:\n" + store,
+        "@%p1 bra S; bra.uni T;\nS:\n" + store + "bra.uni END;\nT:\n" + load}) {
+    Subject s = words("setp.lt.u32 %p1, %r1, 20; mov.u64 %rd10, %rd2; and.b32 %r14, %r1, 15; mul.lo.u32 %r12, %r1, 7;\n"
+                      "setp.eq.u32 %p2, %r14, 13;\n"
+                      "@%p2 mov.u64 %rd10, 64; add.u32 %r13, %r12, %r1; st.global.u32 [%rd2+1024], %r13;\n" +
+                          sides + "END: st.global.u32 [%rd2], %r12; ret;",
+                      32);
+    s.grid = {1, 1, 1};
+    s.expect_same();
+    EXPECT_NE(s.run(exec::CompileMode::always, false, nullptr).trap, "");
+  }
 }
 
 // A side in which lanes wait for others: the interpreter goes on there.
@@ -189,11 +203,20 @@ TEST(CompiledSides, ResultsOfCalls) {
 
 TEST(CompiledSides, OneEntryIsEnough) {
   if (!WARPLENS_HAS_COMPILER) GTEST_SKIP() << "the compiler of kernels is not built";
-  words("and.b32 %r10, %r1, 5; setp.eq.u32 %p1, %r10, 1; mov.u32 %r12, 7; add.u32 %r13, %r1, 9;\n"
-        "@%p1 bra END; mad.lo.u32 %r12, %r1, 3, %r13; xor.b32 %r13, %r12, 99; st.global.u32 [%rd2+1024], %r13;\n"
-        "END: add.u32 %r12, %r12, %r13; st.global.u32 [%rd2], %r12; ret;")
-      .expect_same();
-  EXPECT_NE(last_explanation("k").find(": 1 entries, "), std::string::npos) << last_explanation("k");
+  const std::string begin = "and.b32 %r10, %r1, 5; setp.eq.u32 %p1, %r10, 1; mov.u32 %r12, 7; add.u32 %r13, %r1, 9;\n",
+                    side = "mad.lo.u32 %r12, %r1, 3, %r13; xor.b32 %r13, %r12, 99; st.global.u32 [%rd2+1024], %r13;\n"
+                           "add.u32 %r13, %r13, %r12; add.u32 %r12, %r12, 5; xor.b32 %r13, %r13, %r1;\n",
+                    other = "xor.b32 %r12, %r1, %r13; st.global.u32 [%rd2+2048], %r12; mul.lo.u32 %r13, %r12, %r12;\n"
+                            "add.u32 %r12, %r12, 3; mad.lo.u32 %r13, %r13, %r12, 3; add.u32 %r12, %r12, %r13;\n",
+                    end = "END: add.u32 %r12, %r12, %r13; st.global.u32 [%rd2], %r12; ret;";
+  for (const std::string& sides :
+       {"@%p1 bra END;\n" + side, "@%p1 bra S;\n" + other + "bra END;\nS:\n" + side,
+        "@%p1 bra S; bra.uni T;\nS:\n" + side + "bra.uni END;\nT:\n" + other,
+        "@%p1 bra S; bra.uni T;\nS:\n setp.gt.u32 %p2, %r1, 5; @%p2 bra V; bra.uni W;\nV:\n" + side +
+            "bra.uni X;\nW:\n" + other + "X: bra.uni END;\nT:\n" + other}) {
+    words(begin + sides + end).expect_same();
+    EXPECT_NE(last_explanation("k").find(": 1 entries, "), std::string::npos) << last_explanation("k");
+  }
 }
 
 } // namespace compiled_sides_test

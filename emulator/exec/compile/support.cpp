@@ -77,12 +77,14 @@ template <class Element> void store(const std::uint64_t* places, const void* val
   }
 }
 
-// As if the branch had split the warp, and the lanes that jumped were waiting already.
-void split_off(Warp* warp, const Op* branch, Mask side) {
+// As if the branch had split the warp. The lanes that are not of this side wait to run theirs at `others`; if that is
+// null, they have run it, or have none, and wait already where all meet.
+void split_off(Warp* warp, const Op* branch, Mask side, const Op* others) {
   if (side == warp->active) return;
   const Op* const meet = branch + static_cast<std::int32_t>(branch->src[0]);
   Paths& paths = *warp->paths;
   if (paths.rejoin != meet) paths.waiting.push_back({meet, paths.rejoin, warp->active});
+  if (others != nullptr) paths.waiting.push_back({others, meet, warp->active & ~side});
   paths.rejoin = meet;
   activate(warp, side);
 }

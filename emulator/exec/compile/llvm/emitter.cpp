@@ -45,6 +45,7 @@ llvm::Function* Emitter::run() {
       }
       b_.SetInsertPoint(blocks_[i]);
       for_each_side([&](Side& side) { side.rows->shapes = shapes_.at(i); });
+      lead_in_side(i);
       lead_in_loop(i);
       if (in_memory()) begin_block();
     }
@@ -383,6 +384,7 @@ void Emitter::jump(std::uint32_t op) {
   spend(op);
   count_any_branch(program_.ops[op].extra, rows_->active());
   take(op);
+  end_piece(op);
   if (leaves_loop(op)) end_loop();
 }
 

@@ -116,13 +116,23 @@ private:
     llvm::Value* lanes = nullptr; ///< those that run it
     RowValues::Lanes before;
     std::map<std::uint32_t, llvm::SmallVector<llvm::Value*, 8>> old; ///< the rows that it writes, for the other lanes
-    llvm::BitVector at_home;             ///< rows in memory: those that are no sequences where all lanes meet
+    llvm::BitVector at_home;            ///< rows in memory: those that are no sequences where other lanes go on
+    std::uint32_t second = 0;           ///< where the other lanes run their side after this one; 0: they have none left
+    llvm::BasicBlock* begins = nullptr; ///< of that side
     llvm::AllocaInst* looping = nullptr; ///< of a loop: the lanes that run it; `old` are variables
   };
   void branch_under_mask(std::uint32_t op);
-  void begin_side(std::uint32_t op, llvm::Value* taken);
-  void keep_old_rows(std::uint32_t op, MaskedSide& side);
-  llvm::BitVector begin_side_in_memory(std::uint32_t meeting);
+  void count_way(std::uint32_t op, llvm::Value* taken);
+  void count_partial_branch(std::uint32_t op, llvm::Value* taken);
+  MaskedSide begin_side(std::uint32_t op, std::uint32_t begin, llvm::Value* lanes);
+  void both_sides_under_masks(std::uint32_t op, llvm::Value* taken);
+  void lead_in_side(std::uint32_t leader);
+  void end_piece(std::uint32_t jump);
+  void arrive_at_second(const MaskedSide& first);
+  void end_first(const MaskedSide& side);
+  [[nodiscard]] llvm::BitVector live_for_others(const MaskedSide& side) const;
+  void keep_old_rows(std::uint32_t begin, MaskedSide& side);
+  llvm::BitVector begin_side_in_memory(const MaskedSide& side);
   void arrive_and_meet(std::uint32_t op);
   void meet(std::uint32_t op);
   void merge(const MaskedSide& side);
@@ -253,7 +263,9 @@ private:
   llvm::BitVector here_, changed_;            ///< rows whose variables have their values; have newer ones than memory
   bool fetched_ = false;                      ///< the block has the rows that it reads
   std::vector<MaskedSide> masked_;            ///< in which code is being made, the outermost first
-  std::uint32_t loop_last_ = 0;               ///< the last op of the loop that is the first of them
+  /// Those whose code, or the rest of it, begins at a later op, and their lanes.
+  std::map<std::uint32_t, std::pair<MaskedSide, RowValues::Lanes>> sides_at_;
+  std::uint32_t loop_last_ = 0; ///< the last op of the loop that is the first of them
   std::map<std::uint32_t, llvm::BasicBlock*> leaving_;
 };
 

@@ -178,7 +178,7 @@ BasicBlock* Emitter::leave(std::uint32_t op) {
   const RowValues::Lanes lanes = rows_->lanes();
   if (in_memory()) save_in_memory(op);
   llvm::BitVector saved = region_.live_before(op);
-  for (const MaskedSide& masked : masked_) saved |= region_.live_before(masked.meeting);
+  for (const MaskedSide& masked : masked_) saved |= live_for_others(masked);
   saved &= part_.dirty_before(op);
   if (in_memory()) saved.reset();
   merge_all();

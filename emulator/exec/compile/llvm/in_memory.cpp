@@ -150,7 +150,7 @@ void Emitter::end_block(std::uint32_t op) {
 // Before the warp leaves. The variables are newer than memory in the middle of a block only.
 void Emitter::save_in_memory(std::uint32_t op) {
   llvm::BitVector live = region_.live_before(op);
-  for (const MaskedSide& side : masked_) live |= region_.live_before(side.meeting);
+  for (const MaskedSide& side : masked_) live |= live_for_others(side);
   for (const unsigned row : changed_.set_bits())
     if (live.test(row)) keep_in_memory(row);
   live &= part_.dirty_before(op);
@@ -171,13 +171,15 @@ void Emitter::store_sequences(const llvm::BitVector& rows) {
     call_support("warplens_store_sequences", b_.getVoidTy(), {warp_, table, slots_});
 }
 
-// A side begins. A row that it writes may be a sequence on both ways, but not where these meet: there it is at home,
-// where the side writes its lanes.
-llvm::BitVector Emitter::begin_side_in_memory(std::uint32_t meeting) {
+// A side begins. A row that it writes may be a sequence on both ways, but not where these meet, or where the other side
+// begins then: there it is at home, where the side writes its lanes.
+llvm::BitVector Emitter::begin_side_in_memory(const MaskedSide& side) {
   const RowShapes before = rows_->shapes;
   llvm::BitVector at_home(static_cast<unsigned>(region_.rows().size()));
-  for (const unsigned row : region_.live_before(meeting).set_bits()) {
-    if (!part_.touches(row) || region_.rows()[row].constant >= 0 || shapes_.at(meeting)[row].is_sequence()) continue;
+  for (const unsigned row : live_for_others(side).set_bits()) {
+    const bool stays =
+        shapes_.at(side.meeting)[row].is_sequence() && (side.second == 0 || shapes_.at(side.second)[row].is_sequence());
+    if (!part_.touches(row) || region_.rows()[row].constant >= 0 || stays) continue;
     at_home.set(row);
     if (!before[row].is_sequence()) continue;
     const llvm::BitVector known = here_;

@@ -77,6 +77,9 @@ void Part::find_dirty(const Region& region) {
       if (elsewhere_.test(i)) continue;
       llvm::BitVector dirty = dirty_.at(i);
       for (const RowUse& def : region.facts(i).defs) dirty.set(region.row(def.offset));
+      // The side behind a branch may run after the other one.
+      const std::uint32_t meeting = region.goes(i) ? masked_until(region, i) : 0;
+      if (meeting != 0 && region.has_two_sides(i)) dirty |= dirty_.at(meeting);
       for (const std::uint32_t next : region.successors(i)) {
         llvm::BitVector& after = dirty_.at(next);
         if (!dirty.test(after)) continue; // nothing new

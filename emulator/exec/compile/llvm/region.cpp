@@ -47,21 +47,45 @@ void Region::find_masked() {
     if (goes(i)) going.push_back(i);
   // Sides inside of others are found first.
   for (auto branch = going.rbegin(); branch != going.rend(); ++branch)
-    if (can_mask(*branch, going)) masked_until_[*branch] = target(*branch);
+    if (can_mask(*branch, going)) masked_until_[*branch] = *branch + program_.ops[*branch].src[0];
+}
+
+std::uint32_t Region::goes_on_at(std::uint32_t branch) const { return target(jump_before(target(branch))); }
+
+std::uint32_t Region::jump_before(std::uint32_t op) const {
+  return op - (facts_[op - 1].meaning.kind == Kind::count_block ? 2 : 1);
+}
+
+// The pieces of the code of a branch's sides: of the lanes that do not jump, of those that do, and again of the former.
+// Each ends with a jump but the last. None if the code is arranged in another way.
+llvm::SmallVector<Region::Piece, 3> Region::pieces_of_sides(std::uint32_t branch, std::uint32_t meeting) const {
+  llvm::SmallVector<Piece, 3> pieces{{branch + 1, meeting}};
+  for (std::uint32_t to = target(branch); to != meeting; to = target(pieces[pieces.size() - 2].end)) {
+    if (to <= pieces.back().begin || to >= meeting || pieces.size() == 3) return {};
+    const std::uint32_t end = jump_before(to);
+    if (end < pieces.back().begin || facts_[end].meaning.kind != Kind::jump) return {};
+    pieces.back().end = end;
+    pieces.push_back({to, meeting});
+  }
+  return pieces;
 }
 
 bool Region::can_mask(std::uint32_t branch, const std::vector<std::uint32_t>& going) const {
   constexpr std::uint32_t kLongest = 100;
   const OpFacts& f = facts_[branch];
   const std::uint32_t distance = program_.ops[branch].src[0], meeting = branch + distance;
-  if (f.meaning.kind != Kind::branch || !f.guarded || distance < 2 || distance > kLongest || meeting >= size() ||
-      target(branch) != meeting)
-    return false;
-  for (std::uint32_t i = branch + 1; i < meeting; ++i) {
-    if (facts_[i].leaves) return false;
-    if (goes(i) && (masked_until_[i] == 0 || masked_until_[i] > meeting)) return false;
+  if (f.meaning.kind != Kind::branch || !f.guarded || distance < 2 || meeting >= size()) return false;
+  const llvm::SmallVector<Piece, 3> pieces = pieces_of_sides(branch, meeting);
+  for (const auto& [begin, end] : pieces) {
+    if (end - begin > kLongest) return false;
+    for (std::uint32_t i = begin; i < end; ++i) {
+      if (facts_[i].leaves) return false;
+      if (!goes(i)) continue;
+      if (masked_until_[i] == 0 || masked_until_[i] > end) return false;
+      i = masked_until_[i] - 1; // its sides were looked at before
+    }
   }
-  return std::none_of(going.begin(), going.end(), [&](std::uint32_t i) {
+  return !pieces.empty() && std::none_of(going.begin(), going.end(), [&](std::uint32_t i) {
     return (i < branch || i >= meeting) && target(i) > branch && target(i) < meeting;
   });
 }

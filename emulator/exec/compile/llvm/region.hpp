@@ -59,9 +59,15 @@ public:
   [[nodiscard]] std::optional<std::uint32_t> find_row(std::uint32_t offset) const;
   [[nodiscard]] bool goes(std::uint32_t op) const; ///< to its target, always or perhaps
   [[nodiscard]] std::uint32_t target(std::uint32_t op) const;
-  /// Where the lanes of a branch meet again, if those that do not jump can run their few ops under a mask, while the
-  /// others wait; or 0. Nothing else leads into these ops.
+  /// Where the lanes of a branch meet again, if each side can run its few ops under a mask, while the lanes of the
+  /// other one wait; or 0. Nothing else leads into these ops.
   [[nodiscard]] std::uint32_t masked_until(std::uint32_t branch) const { return masked_until_[branch]; }
+  /// Of a branch that can run under masks: whether the lanes that jump have a side, too. It ends at …
+  [[nodiscard]] bool has_two_sides(std::uint32_t branch) const { return target(branch) != masked_until(branch); }
+  /// … this op, where that of the others, which begins behind the branch, goes on. It may be the meeting place.
+  [[nodiscard]] std::uint32_t goes_on_at(std::uint32_t branch) const;
+  /// The jump that ends the code before a side or its rest, without the counter of the block, which jumps go past.
+  [[nodiscard]] std::uint32_t jump_before(std::uint32_t op) const;
   /// The ops that may follow in compiled code.
   [[nodiscard]] llvm::SmallVector<std::uint32_t, 2> successors(std::uint32_t op) const;
 
@@ -69,6 +75,10 @@ private:
   void list_rows();
   void find_live();
   void find_masked();
+  struct Piece {
+    std::uint32_t begin = 0, end = 0; ///< ops
+  };
+  [[nodiscard]] llvm::SmallVector<Piece, 3> pieces_of_sides(std::uint32_t branch, std::uint32_t meeting) const;
   [[nodiscard]] bool can_mask(std::uint32_t branch, const std::vector<std::uint32_t>& going) const;
 
   const Program& program_;

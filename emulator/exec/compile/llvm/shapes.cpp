@@ -144,6 +144,7 @@ void Shapes::follow_from(std::uint32_t start) {
       if (diverges && split_at(op)) {
         const std::uint32_t meeting = op + program_.ops[op].src[0];
         if (flow_into(meeting, RowShapes(rows.size()))) queue(meeting);
+        if (split_.contains(op + 1) && flow_into(op + 1, RowShapes(rows.size()))) queue(op + 1);
       }
       const bool ends = next.size() != 1 || next[0] != op + 1 || leaders_.test(op + 1);
       if (!ends) continue;
@@ -189,6 +190,12 @@ bool Shapes::split_at(std::uint32_t branch) {
       for (const std::uint32_t d : program_.ops[op].dst)
         if (const auto row = region_.find_row(d)) rows.set(*row);
     for (const std::uint32_t next : continues_at(op)) work.push_back(next);
+  }
+  // Where both sides run under masks, the one that begins behind the branch is the second.
+  if (region_.masked_until(branch) != 0 && region_.has_two_sides(branch)) {
+    llvm::BitVector& first = split_.try_emplace(branch + 1, static_cast<unsigned>(region_.rows().size())).first->second;
+    for (std::uint32_t op = region_.target(branch); op < region_.goes_on_at(branch); ++op)
+      for (const RowUse& def : region_.facts(op).defs) first.set(region_.row(def.offset));
   }
   return true;
 }
