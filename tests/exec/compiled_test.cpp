@@ -287,10 +287,12 @@ TEST(Compiled, DivergedWarpsRunInCompiledCode) {
                            "add.u32 %r12, %r12, %r14; add.u32 %r15, %r13, 7; xor.b32 %r12, %r12, %r15;\n";
   const std::string other = "sub.u32 %r12, %r12, %r1; mul.lo.u32 %r13, %r12, 9; shr.u32 %r14, %r13, 3;"
                             "xor.b32 %r12, %r12, %r14; add.u32 %r15, %r12, %r13; sub.u32 %r12, %r15, 3;\n";
+  std::string long_side; // for a mask
+  for (int i = 0; i < 17; ++i) long_side += side;
   const Subject s = words("mov.u32 %r10, 0; mov.u32 %r12, %r1; mov.u32 %r15, 1; and.b32 %r11, %r1, 5;\n"
                           "LOOP: add.u32 %r16, %r1, %r10; and.b32 %r16, %r16, 3; setp.eq.u32 %p1, %r16, 0;\n"
                           "@%p1 bra OTHER;\n" +
-                          side + "setp.gt.u32 %p2, %r16, 1; @%p2 bra INNER;\n" + other + "INNER:" + side +
+                          long_side + "setp.gt.u32 %p2, %r16, 1; @%p2 bra INNER;\n" + other + "INNER:" + side +
                           "st.global.u32 [%rd2+512], %r13; bra MEET;\nOTHER:" + other +
                           "ld.global.u32 %r14, [%rd2+1024]; add.u32 %r12, %r12, %r14;\nMEET:" + other +
                           "add.u32 %r10, %r10, 1; setp.le.u32 %p3, %r10, %r11; @%p3 bra LOOP;\n" + side +
