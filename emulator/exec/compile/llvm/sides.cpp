@@ -160,7 +160,7 @@ void Emitter::end_first(const MaskedSide& side) {
   b_.SetInsertPoint(on);
 }
 
-// Rows of which lanes that wait need their values.
+// The rows whose values lanes that wait need.
 llvm::BitVector Emitter::live_for_others(const MaskedSide& side) const {
   llvm::BitVector live = region_.live_before(side.meeting);
   if (side.second != 0) live |= region_.live_before(side.second);
